@@ -21,11 +21,11 @@ struct hub_stream {
     struct hub_name name;
     uint32_t number; /* in fragments; never used again */
     UT_hash_handle by_number, by_name;
-    bool is_named; /* further writers and sinks come to this stream; else to a new one */
+    bool is_named; /* further writers and sinks join this stream, not a new one */
     bool is_ended; /* it has no writer any more */
     bool is_open;  /* its last byte is within a line, whose rest comes */
     bool is_torn;  /* a writer could not bring all of its bytes */
-    bool is_own;   /* a trusted party has written it: what others bring is no part of that */
+    bool is_own;   /* a trusted party has written it: bytes of others are no part of that */
     enum hub_policy policy;
     struct byte_ring ring;
     uint64_t keep; /* bytes from here on are kept for reliable readers, or held */
@@ -39,7 +39,7 @@ struct hub_stream {
 struct hub_link {
     struct hub_end *end;
     struct hub_stream *stream;
-    struct hub_link *next_of_end, **at_end;       /* in the end's list, and what points here */
+    struct hub_link *next_of_end, **at_end;       /* in the end's list, and the pointer to this */
     struct hub_link *next_of_stream, **at_stream; /* in the stream's */
     uint64_t sent, taken;                         /* of a reader: offsets */
     uint64_t gap, gap_end; /* bytes that were left out last, and up to where */
@@ -92,8 +92,8 @@ struct hub {
     struct hub_party *parties;
 };
 
-/* Let what can flow in a stream flow: to readers, and grants to writers; forget the stream where it
- * is over. Called after each change; the stream may be gone. */
+/* Move a stream's bytes to readers, and grants to writers, as far as possible; forget the stream if
+ * it is over. Called after each change; the stream may be gone. */
 void hub_stream_flow(struct hub *h, struct hub_stream *s, struct hub_effects *e);
 
 /* Append bytes. Returns 0 or -ENOMEM. */
@@ -101,7 +101,7 @@ int hub_stream_put(struct hub *h, struct hub_stream *s, const void *data, size_t
 
 /* How many bytes of it may be under way and kept. */
 uint64_t hub_stream_window(const struct hub *h, const struct hub_stream *s);
-/* Double that, where there is room. */
+/* Double that, if there is room. */
 void hub_stream_grow(struct hub *h, struct hub_stream *s);
 
 /* Take a stream's name away: later writers and readers do not find it. */
@@ -114,7 +114,7 @@ void hub_link_destroy(struct hub_link *link);
 
 /* Grant a writer what its streams have room for. */
 void hub_grant(struct hub *h, struct hub_end *writer, struct hub_effects *e);
-/* End its flush where all has been taken. */
+/* End its flush once all has been taken. */
 void hub_check_flush(struct hub_end *writer, struct hub_effects *e);
 
 /* Send a message to the party of an end. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The key-value space of a node: what its own processes have put, what has been fetched from
- * other nodes, and who waits for what.
+ * The key-value space of a node: the values that its own processes have put, values fetched from
+ * other nodes, and waiting gets.
  *
  * A key belongs to a process (group, rank), and lives on its node. A get asks there, along the
  * tree, and is answered when the key is there, or its owner has ended: so it brings no value that
- * had been replaced before the get began. What comes is kept, also what a fence brings: for gets
- * that an old value will do for (KEYS_LATER), and for all when the owner's node is lost. The space
- * of replaced and dropped values is free again.
+ * had been replaced before the get began. A node keeps the values that come, also by a fence: for
+ * gets that accept an old value (KEYS_LATER), and for all gets when the owner's node is lost. The
+ * space of replaced and dropped values is free again.
  *
  * Messages get lost with nodes in between: a get that waits is sent again, ever more seldom.
  */
@@ -31,10 +31,10 @@ enum {
 
 enum keys_flag {
     KEYS_NOWAIT = 1,  /* STATUS_ABSENT in place of waiting; at the owner's node */
-    KEYS_REPLACE = 4, /* put: in place of what is there */
-    KEYS_LATER = 8,   /* what this node has, be it old; else answered at once: STATUS_ASKED, or STATUS_ABSENT
-                       * once its node has said so; then it comes for those who ask again, as soon as
-                       * it is put */
+    KEYS_REPLACE = 4, /* put: replaces the value */
+    KEYS_LATER = 8,   /* the value on this node, even an old one. Without one the answer comes at
+                       * once: STATUS_ASKED, or STATUS_ABSENT once the owner's node has said so. Ask
+                       * again: the value comes as soon as it is put */
 };
 
 enum keys_outcome {
@@ -98,12 +98,12 @@ int keys_collected(struct keys *k, uint64_t group, const struct bytes *entries);
 /* One entry of such. */
 void keys_pack(struct packing *p, const struct keys_name *name, const struct bytes *value);
 
-/* A process has ended: whoever waits for its keys is told. */
+/* A process has ended: gets that wait for its keys are told. */
 void keys_owner_ended(struct keys *k, uint64_t group, uint32_t owner, struct effects *effects);
 /* A node is lost: the same for all its processes, and it waits for nothing any more. */
 void keys_node_lost(struct keys *k, uint32_t node, struct effects *effects);
 
-/* Send again what has waited long. */
+/* Send gets again that have waited long. */
 void keys_tick(struct keys *k, int64_t now, struct effects *effects);
 
 #endif

@@ -37,7 +37,7 @@
 
 /* Values of a label that is no rank. */
 enum {
-    LINES_LABEL_LEN = 256, /* room for what begins a line */
+    LINES_LABEL_LEN = 256, /* room for the label of a line */
     LINES_PLAIN = -1,
     LINES_OWN = -2,
     LINES_RAW = -3 /* a terminal's bytes: they pass straight through, whoever else writes */
@@ -63,11 +63,12 @@ struct lines_line {
 
 /* How lines of sources with labels come out. */
 struct lines_labels {
-    /* Write what begins a line of the source with this label; is_rest: the rest of one. */
+    /* Write the beginning of a line of the source with this label; is_rest: the rest of one. */
     void (*write)(const void *arg, int label, bool is_rest, char *text, size_t size);
     const void *arg;
-    /* Or NULL; else each line becomes a record, which this appends to out, and no bytes come out
-     * beside records. A line without a newline waits LINES_BUSY_NS. LINES_OWN is a label here. Returns 0 or -ENOMEM. */
+    /* May be NULL. If set, each line becomes a record, which this appends to out, and no bytes come
+     * out beside records. A line without a newline waits LINES_BUSY_NS. LINES_OWN is a label here.
+     * Returns 0 or -ENOMEM. */
     int (*record)(const void *arg, const struct lines_line *line, struct lines_buffer *out);
 };
 

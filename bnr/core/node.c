@@ -3,7 +3,7 @@
 /*
  * The engines put together; see node.h. Each call lets an engine append to the inner list of
  * effects; settle() then looks through it, from first to last, while engines append more: it takes
- * what is meant for this node itself, finds the way of what is routed, and passes on the rest.
+ * the effects meant for this node itself, finds the way of routed messages, and passes on the rest.
  */
 #include "bnr/core/node.h"
 
@@ -26,7 +26,8 @@ static bool has_owner_ended(struct node_engine *n, uint64_t id, uint32_t owner)
     return g && rollup_has_ended(&g->rollup, owner);
 }
 
-/* Keep what comes of a group that this node is about to hear of; the oldest goes for the newest. */
+/* Keep messages of a group that this node does not know yet; the oldest makes room for the
+ * newest. */
 static int hold(struct node_engine *n, uint32_t from, const struct core_message *message)
 {
     if (!n->held && !(n->held = calloc(NODE_HELD_MAX, sizeof(*n->held))))
@@ -53,7 +54,7 @@ static struct bytes *pack_nodes(const struct node_list *nodes)
     return pack_end(&p);
 }
 
-/* A message that says who is lost. */
+/* A message with the lost nodes. */
 static void send_nodes(struct node_engine *n, enum message_kind kind, uint32_t to,
                        const struct node_list *nodes)
 {
@@ -113,7 +114,7 @@ static int rewire(struct node_engine *n, int64_t now)
     return rc;
 }
 
-/* Do what follows from a loss that the tree has taken in. */
+/* Act on a loss that the tree has taken in. */
 static int follow_loss(struct node_engine *n, uint32_t lost, int64_t now)
 {
     int rc = rewire(n, now);
@@ -170,7 +171,7 @@ static int lose(struct node_engine *n, uint32_t node, int64_t now)
     return rc ? rc : follow_loss(n, node, now);
 }
 
-/* Another node says who is lost. The root it cannot say that of: it would be alone. */
+/* Another node names lost nodes. It cannot name the root: it would be alone. */
 static int hear_losses(struct node_engine *n, const struct bytes *data, int64_t now)
 {
     struct unpacking u = unpack_begin(data);
@@ -193,7 +194,7 @@ static int hear_expelled(struct node_engine *n, uint32_t from, int64_t now)
 
 /* ---- xcasts that are for the node itself ---- */
 
-/* The losses that an xcast tells of are in the tree already, where they were news. */
+/* The tree knows these losses already; the xcast's handler has added the new ones. */
 static int take_losses(struct node_engine *n, struct unpacking u, int64_t now)
 {
     int rc = 0;
@@ -250,7 +251,7 @@ static int take_release(struct node_engine *n, struct unpacking u)
     return rc;
 }
 
-/* ---- what engines ask for ---- */
+/* ---- requests of the engines ---- */
 
 static int deliver(struct node_engine *n, const struct effect *effect, int64_t now,
                    struct effects *effects)
@@ -285,7 +286,7 @@ static bool is_routed(const struct core_message *message)
            message->kind == MESSAGE_NUMBERED;
 }
 
-/* Over which link a message goes; none where it would not arrive: whoever needs it says it again.
+/* Send a message over its link, or drop it if it would not arrive: its engine sends it again.
  */
 static void send_on(struct node_engine *n, const struct effect *effect, int64_t now,
                     struct effects *effects)
@@ -357,7 +358,7 @@ void node_fini(struct node_engine *n)
     tree_fini(&n->tree);
 }
 
-/* ---- what comes from other nodes ---- */
+/* ---- messages from other nodes ---- */
 
 static int hear_attach(struct node_engine *n, uint32_t from, const struct core_message *message,
                        int64_t now)
@@ -512,7 +513,7 @@ int node_tick(struct node_engine *n, int64_t now, struct effects *effects)
 
 /* ---- what this host does ---- */
 
-/* Take what has come early for a group that is known now. */
+/* Take early messages of a group that is known now. */
 static int hear_held(struct node_engine *n, uint64_t group)
 {
     int rc = 0;

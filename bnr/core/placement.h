@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Which rank runs on which host, and on which of its processors. Pure: hosts and their hardware are
- * described, whoever describes them.
+ * Which rank runs on which host, and on which of its processors. Pure: the caller describes hosts
+ * and their hardware.
  *
  * First each process gets a host, in an order; that is the mapping. Mapped by slot, or by an
  * object inside of hosts, each host takes as many as it has slots, then the next one; by node,
@@ -78,7 +78,7 @@ struct placement_request {
     bool may_overload; /* more than one may be bound to a core or hwthread */
 };
 
-/* One rank. cpus: indices into its machine's, ascending; none where it is not bound. */
+/* One rank. cpus: indices into its machine's, ascending; none if it is not bound. */
 struct placement_rank {
     uint32_t host;
     uint32_t *cpus;
@@ -168,7 +168,7 @@ struct placement_words {
     const struct placement_machine *machine;
     const char *list; /* 0,2-4 or 0+2,1+4,3 */
     enum placement_unit unit;
-    bool begins_again; /* where there are more ranks than words, else that is refused */
+    bool begins_again; /* if there are more ranks than words; otherwise that is refused */
 };
 
 /* Bind all ranks, which are on one host. Returns 0, -EINVAL with a problem, -ENOMEM. */
@@ -178,7 +178,7 @@ int placement_bind_list(struct placement *p, const struct placement_words *words
 uint32_t placement_objects(const struct placement_machine *machine, enum placement_level level);
 
 /* Write which hardware threads a rank is bound to: [BB/..][../..], packages in brackets, cores
- * parted by strokes; cut off where it is longer than len. */
+ * parted by strokes; cut off if it is longer than len. */
 void placement_picture(const struct placement_machine *machine, const struct placement_rank *rank,
                        char *text, size_t len);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The user's wishes about the start of ranks, beside their programs: where they run (placement.h
- * has the words), and what is around them. */
+/* The user's wishes about the start of ranks, beside their programs: their places (placement.h has
+ * the words) and their surroundings. */
 #ifndef BNR_START_WISH_H
 #define BNR_START_WISH_H
 
@@ -12,7 +12,7 @@
 
 enum start_memory {
     START_MEMORY_ANY,
-    START_MEMORY_LOCAL, /* where it is touched first */
+    START_MEMORY_LOCAL, /* on the node of the first touch */
     START_MEMORY_BIND,
     START_MEMORY_INTERLEAVE
 };
@@ -46,7 +46,7 @@ struct start_wish {
     bool by_distance;     /* each rank to one core, those near the device first */
     bool is_file;         /* mapped by a rankfile */
     bool is_sequential;   /* mapped by a file of hosts */
-    const char *rankfile; /* what stands in it, or NULL */
+    const char *rankfile; /* its text, or NULL */
     struct placement_file file; /* the lines of that */
     enum start_memory memory;
     uint64_t nodes[START_NODES_MAX / 64];

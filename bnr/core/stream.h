@@ -40,7 +40,7 @@ bool stream_out_has_room(const struct stream_out *s);
 /* Nothing is kept: all was taken. */
 bool stream_out_is_empty(const struct stream_out *s);
 
-/* Say a block, of which a reference is taken. Effects: SEND. Returns 0 or -ENOMEM. */
+/* Send a block; takes a reference. Effects: SEND. Returns 0 or -ENOMEM. */
 int stream_out_put(struct stream_out *s, struct bytes *block, int64_t now, struct effects *effects);
 
 /* A CREDIT has come. Effects: SEND of what it says is missing. */
@@ -59,7 +59,7 @@ enum stream_outcome {
     STREAM_OLD = 1 /* the block has been taken before, or comes too early */
 };
 
-/* A block has come. Returns 0 where it is the next one, STREAM_OLD where it is not, or is a question:
+/* A block has come. Returns 0 if it is the next one; STREAM_OLD if it is not, or is a question:
  * give credit anew. */
 int stream_in_take(struct stream_in *s, const struct core_message *block);
 

@@ -4,10 +4,10 @@
  * The fences of one group, over the tree. Fences are numbered from 1; each node whose processes are
  * members comes to fence n once, after the release of n - 1.
  *
- * What has come below a node goes up as one message, when all have come of whom it waits. The
- * root decides, and tells all by an xcast: the fence is over, and how. Where a member's node is
- * lost, or a node comes with a failure, it is over at once, and failed for all; later fences
- * are among those that are left.
+ * A node sends the arrivals below it up as one message, once all have come. The root decides, and
+ * tells all by an xcast: the fence is over, and how. Where a member's node is lost, or a node comes
+ * with a failure, it is over at once, and failed for all; later fences are among those that are
+ * left.
  *
  * Entries that were put go up with it while they are short: then the release carries all of
  * them, and no get has to ask. The root decides that from the sum, so it is so for all or none.
@@ -54,7 +54,7 @@ struct tree_fence_entry {
     uint64_t number;
     enum message_status status;
     uint64_t bytes;     /* that they have put since the last fence */
-    struct bytes *data; /* these, or NULL where they are long */
+    struct bytes *data; /* these, or NULL if they are long */
 };
 
 /* The members here have come to a fence. Effects: SEND, and at the root DECIDED: to be told to
@@ -69,7 +69,7 @@ int tree_fence_message(struct tree_fence *f, uint32_t from, const struct core_me
 /* Nodes have been lost: hurt says that one of them has members. */
 void tree_fence_rewire(struct tree_fence *f, bool is_hurt, struct effects *effects);
 
-/* There is a new link to the parent: what has been sent is sent again. */
+/* There is a new link to the parent: send again. */
 void tree_fence_greet(struct tree_fence *f, struct effects *effects);
 
 /* The root has said that a fence is over. Returns whether it is news. */

@@ -177,8 +177,8 @@ void xcast_settle(struct xcast *x, uint64_t stable)
         x->stable = stable;
 }
 
-/* The root says to those who have asked how many of their messages it has. What else there is comes
- * again at once with that, so it waits for room. */
+/* The root tells the nodes that have asked how many of their messages it has. They send all others
+ * again at once, so the answer waits for room. */
 static void answer_questions(struct xcast *x, struct effects *effects)
 {
     struct xcast_origin *origin, *next;
@@ -198,7 +198,7 @@ static void answer_questions(struct xcast *x, struct effects *effects)
     }
 }
 
-/* Tell the parent, where that is news to it: what all below have at once, the rest by a tick. */
+/* Tell the parent its news: the number that all below have at once, the rest by a tick. */
 static void tell_parent(struct xcast *x, bool is_tick, struct effects *effects)
 {
     uint64_t below = xcast_below(x);
@@ -568,7 +568,7 @@ static int hear_have(struct xcast *x, uint32_t from, const struct core_message *
     return 0;
 }
 
-/* Hand in again what has not come to the root, of all up to a message. */
+/* Hand in again the messages up to last that have not come to the root. */
 static void submit_again(struct xcast *x, uint64_t come, uint64_t last, struct effects *effects)
 {
     for (size_t i = 0; i < x->outbox.count; i++) {
@@ -647,7 +647,7 @@ void xcast_relinked(struct xcast *x, uint32_t node)
     child->sent = child->have;
 }
 
-/* Ask which messages the root has, where none has come back for a while: ever more seldom. */
+/* Ask which messages the root has, if none has come back for a while: ever more seldom. */
 static void ask(struct xcast *x, struct effects *effects)
 {
     bool is_still = x->outbox.count && x->outbox_at_tick == x->outbox.first;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Messages to all nodes. Whatever is said to many goes this way: orders of mpiexec, releases of
- * fences, losses of nodes, BNR_Xcast.
+ * Messages to all nodes. All messages to many go this way: orders of mpiexec, releases of fences,
+ * losses of nodes, BNR_Xcast.
  *
  * A node hands its message towards the root, which numbers all messages of all nodes in one
  * order. They spread from there in a shape that the root chooses for each; every node takes them
  * in that order, without gaps or repeats: so what one node sends stays in order everywhere.
  *
- * Spreading is quick and careless: what a node that dies should have passed on is missing. Exact it
- * becomes by the routing tree. A node tells its parent what it has, and what all below it have;
- * a parent keeps each message until the root says that all have it, and gives what is missing to
- * a child that attaches, or that still lacks it after two ticks. Who handed in a message
- * keeps it until it comes back as one of the order, and hands it in again to a new parent. If
- * none comes back for long, it asks which ones the root has, and hands the others in again: they were
- * lost on the way, or the root had no room for them. The root does not answer before it has room.
+ * Spreading is quick and careless: when a node dies, the nodes behind it miss messages. The routing
+ * tree mends that. A node tells its parent the number that it has, and the number that all below it
+ * have; a parent keeps each message until the root says that all have it, and gives missing ones to
+ * a child that attaches, or that still lacks them after two ticks. The sender of a message keeps it
+ * until it comes back as one of the order, and hands it in again to a new parent. If none comes
+ * back for long, it asks which ones the root has, and hands the others in again: they were lost on
+ * the way, or the root had no room for them. The root does not answer before it has room.
  *
  * A message that says that nodes are lost is taken in before it is passed on, so that it spreads
  * by the tree that it makes.
  *
  * Where the root tells each node itself, without relays, the shape is linear. In the direct shape
  * it sends as many copies as the node has processes, as if there were no daemons to hand them
- * out: of those a node takes the first. It serves to compare with, and where there is one node.
+ * out: of those a node takes the first. It serves to compare with, and for a single node.
  *
- * A long message is handed in as parts, each of which is a message of its own until the last one is
+ * A long message is handed in as parts. Each part is a message of its own until the last one is
  * taken: then they are delivered as one (xcast_join.h). They spread in the binary shape.
  *
  * A message may be for some nodes. Its data then goes only where somebody is addressed; the others
@@ -53,23 +53,23 @@ enum xcast_outcome {
     XCAST_AGAIN = 1 /* too much is under way: try again later */
 };
 
-/* Which shape for how many nodes and bytes. */
+/* The shape for a number of nodes and bytes: the first limit that fits. */
 struct xcast_choice {
     bool is_forced; /* mode, for all that leave it to the root */
     enum tree_mode mode;
-    uint32_t direct_nodes; /* fewer: direct; else */
+    uint32_t direct_nodes; /* fewer: direct */
     uint32_t linear_nodes; /* fewer, and */
-    uint64_t linear_bytes; /* fewer: linear; else */
-    uint64_t radix_bytes;  /* fewer: by the routing tree; else, */
-    uint64_t binomial_bytes; /* fewer: binomial; else binary */
-    uint32_t part_bytes;   /* of payload; what is longer goes in parts, longer ones
-                              where they were too many; 0: what one message cannot hold does */
+    uint64_t linear_bytes; /* fewer: linear */
+    uint64_t radix_bytes;  /* fewer: by the routing tree */
+    uint64_t binomial_bytes; /* fewer: binomial; more: binary */
+    uint32_t part_bytes;   /* of payload; a longer message goes in parts, in longer ones if they
+                            * were too many; 0: only a message too long for one does */
 };
 
 /* A message as a node hands it in. */
 struct xcast_input {
     uint32_t tag;
-    uint8_t shape; /* XCAST_BY_SIZE: the root chooses; else enum tree_mode + 1 */
+    uint8_t shape; /* enum tree_mode + 1, or XCAST_BY_SIZE: the root chooses */
     struct bytes *data;
 };
 
@@ -109,7 +109,7 @@ struct xcast {
     uint32_t still_ticks, ask_ticks; /* in a row in which none came back; before the next question */
     struct xcast_queue log;                             /* stable + 1 ... have */
     struct xcast_queue outbox;                          /* handed in, and not come back */
-    struct core_message *early; /* not in order; NULL where there are none */
+    struct core_message *early; /* not in order; may be NULL */
     size_t early_count;
     struct xcast_child *children; /* of the routing tree */
     size_t child_count, child_room;
@@ -147,15 +147,15 @@ int xcast_rewire(struct xcast *x, struct effects *effects);
 /* A child has attached, and said what it has. */
 int xcast_attached(struct xcast *x, uint32_t child, const struct core_message *attach,
                    struct effects *effects);
-/* The link to a node is new, or broken: what was sent before will not come by it. */
+/* The link to a node is new, or broken: earlier messages will not come by it. */
 void xcast_relinked(struct xcast *x, uint32_t node);
 /* The link to the parent is there, maybe to another than before. */
 void xcast_greet(struct xcast *x, struct effects *effects);
 
-/* Once in a while: help children that have fallen behind, tell the parent what is new. */
+/* Once in a while: help children that have fallen behind, tell the parent the news. */
 void xcast_tick(struct xcast *x, struct effects *effects);
 
-/* The number of which a beat says that all have it: older messages are forgotten. */
+/* A beat says that all nodes have this number: forget older messages. */
 void xcast_settle(struct xcast *x, uint64_t stable);
 
 /* The last message that all below have, this node too. */

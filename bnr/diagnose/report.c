@@ -210,7 +210,7 @@ static int compare_links(const void *va, const void *vb)
     return order ? order : a->peer - b->peer;
 }
 
-/* Write one range, after a comma where it is not the first. */
+/* Write one range, after a comma unless it is the first. */
 static void put_range(FILE *to, int first, int last, bool *any)
 {
     fprintf(to, *any ? ",%d" : "%d", first);
@@ -355,7 +355,7 @@ static int print_links(struct report *r)
     return rc;
 }
 
-/* The width of the hosts' names, or 0 where there is but one host. */
+/* The width of the hosts' names, or 0 if there is but one host. */
 static int hosts_width(const struct report_rank *ranks, int count)
 {
     size_t width = 0;
@@ -368,7 +368,7 @@ static int hosts_width(const struct report_rank *ranks, int count)
     return differ ? (int)width : 0;
 }
 
-/* A host has a column where there are several, else it stands above. */
+/* Several hosts have a column; a single one stands above. */
 static void print_ranks(struct report *r, const struct report_rank *ranks, int count)
 {
     int width = hosts_width(ranks, count);

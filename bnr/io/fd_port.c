@@ -27,7 +27,7 @@
 enum fd_port_way {
     WAY_OWN,    /* it is non-blocking */
     WAY_SOCKET, /* calls of sockets do not wait */
-    WAY_NOWAIT, /* other calls that do not wait; where they fail: */
+    WAY_NOWAIT, /* other calls that do not wait; if they fail: */
     WAY_ASIDE   /* a thread waits */
 };
 
@@ -279,8 +279,8 @@ int fd_port_fd(const struct fd_port *p)
     return p->spec.fd;
 }
 
-/* What is known of a file without asking its server, which may be away; where that is not allowed, what
- * the server says. Returns 0 or -errno. */
+/* The mode and size of a file without a question to its server, which may be away. If the system
+ * forbids that, ask the server. Returns 0 or -errno. */
 static int look_at(int fd, mode_t *mode, uint64_t *size)
 {
     struct statx known;
@@ -311,9 +311,9 @@ uint64_t fd_port_readable(const struct fd_port *p)
 
 /* ---- opening ---- */
 
-/* A shared pipe or terminal, opened anew: its mode is this process's alone. Not the control side of a
- * terminal, of which that would make another; nor a pipe with a name, which without a writer does not tell
- * its end. Returns a descriptor, or -1. */
+/* A shared pipe or terminal, opened anew: its mode is this process's alone. Not the control side of
+ * a terminal: that would make another one; nor a pipe with a name, which without a writer does not
+ * tell its end. Returns a descriptor, or -1. */
 static int open_anew(const struct fd_port_spec *spec, mode_t mode)
 {
     struct statfs fs;
@@ -328,7 +328,8 @@ static int open_anew(const struct fd_port_spec *spec, mode_t mode)
     return open(path, wanted | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* What the loop may poll: it makes that non-blocking. *watch becomes -1 where it cannot be polled. */
+/* The descriptor that the loop may poll: this makes it non-blocking. *watch becomes -1 if it cannot
+ * be polled. */
 static int choose_watch(struct fd_port *p)
 {
     struct epoll_event event = {.events = p->spec.writes ? EPOLLOUT : EPOLLIN};

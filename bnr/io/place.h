@@ -23,7 +23,7 @@ struct placement_request place_request(const struct start_wish *wish);
 /* The ranks of this host. */
 struct place_job {
     const struct start_wish *wish;
-    const char *host;          /* its name in the job, of which mpiexec has told; NULL: its own */
+    const char *host;          /* its name in the job, as mpiexec has told; NULL: its own */
     const struct hosts *hosts; /* that options name; NULL: none */
     uint32_t ranks;            /* here */
     const uint32_t *number_of; /* in the job; NULL: they are all of it */
@@ -31,7 +31,7 @@ struct place_job {
 
 struct place {
     struct hardware hardware;
-    struct placement placement; /* of these ranks; none where it was not asked for */
+    struct placement placement; /* of these ranks; none unless asked for */
     unsigned char *sets;        /* a cpu_set_t of set_len bytes for each */
     size_t set_len;
     unsigned long nodes[16]; /* of memory */
@@ -44,8 +44,8 @@ int place_make(struct place *p, const struct place_job *job, char why[512]);
 struct launch_binding place_of(const struct place *p, const struct start_wish *wish,
                                int local_rank);
 
-/* Write the processors that this rank may use, as 0-3,7: those that it is bound to, or else all that
- * this process may use. Nothing where that is not known. */
+/* Write the processors that this rank may use, as 0-3,7: those that it is bound to, or all that
+ * this process may use. Nothing if unknown. */
 void place_list(const struct place *p, int local_rank, char *text, size_t size);
 
 /* A rank, as people are told of it. */
@@ -55,7 +55,7 @@ struct place_line {
     const struct placement_machine *machine; /* NULL: it is not known */
     const struct placement_rank *rank;
 };
-/* Write where it is. */
+/* Write the rank's place. */
 void place_show_rank(const struct place_line *line, FILE *to);
 
 /* Write what the options ask to see. */

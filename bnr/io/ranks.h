@@ -48,7 +48,7 @@ struct ranks_hooks {
      * Returns 0 or -errno. */
     int (*amend)(void *arg, int rank, struct launch *l);
     void (*ended)(void *arg, int rank, const struct job_facts *facts);
-    /* A child that is no rank has ended; whoever wants to know of it. */
+    /* A child that is no rank has ended. */
     void (*other_ended)(void *arg, int pid, int status);
     void *arg;
 };
@@ -68,12 +68,12 @@ struct ranks {
     char **environment; /* of the program being started */
     int environment_app;
     int *terminals; /* by rank: our side of its terminal, to change the size; -1: none */
-    int bell; /* what ranks write to where they want something of a daemon; -1: there is none */
+    int bell; /* ranks write to it to ask a daemon; -1: there is none */
 };
 
-/* Make the segments; then, with apps set, the folder in which ranks start, where some do; then the
- * wardens, which guard all that; name: see wardens_start(). Returns 0, or -errno with what failed in
- * *step. */
+/* Make the segments; then, with apps set, the folder in which some ranks start, if any; then the
+ * wardens, which guard all that; name: see wardens_start(). Returns 0, or -errno with the failed
+ * step in *step. */
 int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ranks_hooks *hooks,
                  const char **step);
 int ranks_make_folder(struct ranks *r, const char **step);
@@ -89,7 +89,7 @@ enum ranks_output {
     RANKS_OUTPUT_STDOUT /* of stderr: where its stdout goes */
 };
 
-/* Make the pipe of stream i, 1 or 2, or what stands for it. Returns 0 or -errno. */
+/* Make the pipe of stream i, 1 or 2, or its replacement. Returns 0 or -errno. */
 int ranks_open_output(struct ranks_pipes *p, int i, enum ranks_output where);
 
 /* Make a terminal in the place of a rank's pipes. Returns 0 or -errno. */
@@ -105,7 +105,7 @@ int ranks_lift(int fd);
  * for lost. */
 uint64_t ranks_slice(void);
 
-/* Start one; apps is set. Returns 0, or -errno with what failed in *step. */
+/* Start one; apps is set. Returns 0, or -errno with the failed step in *step. */
 int ranks_start(struct ranks *r, int rank, const char **step);
 
 /* Have ranks wait in MPI_Init, from before they are started; let them go on. */

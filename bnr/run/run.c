@@ -2,7 +2,7 @@
 
 /*
  * A job from launch to end; see run.h. One loop hears of signals, of ended
- * ranks, of timers and of drained streams; job.c decides what follows.
+ * ranks, of timers and of drained streams; job.c decides the next step.
  */
 #include "bnr/run/run.h"
 
@@ -76,7 +76,7 @@ static void signal_all(struct run *run, int number)
         wide_signal(run->wide, number);
 }
 
-/* End what ranks have left behind here. */
+/* End processes that ranks have left behind here. */
 static void sweep(struct run *run)
 {
     uint32_t living = run->wide ? bringup_living(&run->wide->bringup) : 0, count = 0;
@@ -120,7 +120,7 @@ static void say_report(void *arg, const char *report)
     stdio_say(run->stdio, "%s", report);
 }
 
-/* The report at SIGQUIT: whoever has typed it sees what that did not do. */
+/* The report at SIGQUIT: a user who typed it learns that it ended nothing. */
 static void say_asked(void *arg, const char *report)
 {
     struct run *run = arg;
@@ -178,7 +178,7 @@ static void on_drained(void *arg)
     run->drained = true;
 }
 
-/* Do what follows from an end, wherever it was. */
+/* Act on an end, on whichever host. */
 void run_take_end(struct run *run, int rank, const struct job_facts *facts)
 {
     int status = facts->status;
@@ -274,7 +274,7 @@ static void on_early_signal(struct run *run, int number)
     } else if (number == SIGTSTP) {
         stop_early(run);
     } else if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
-        run->abandoned |= run->is_ready; /* nor does the user want to wait for what is being said */
+        run->abandoned |= run->is_ready; /* nor does the user want to wait for pending output */
         run->is_ready = true;
         run->is_good = false;
         run->job.exit_code = 128 + number;
@@ -593,7 +593,7 @@ static int open_loop(struct run *run)
     return rc;
 }
 
-/* What was said before there were ranks comes out, unless the user does not want to wait. */
+/* Lines from before the ranks come out, unless the user does not want to wait. */
 static void settle(struct run *run)
 {
     while (!run->abandoned && !stdio_is_idle(run->stdio))
@@ -657,7 +657,7 @@ static int finish(struct run *run)
     return code;
 }
 
-/* Wait for what happens next. When a rank has failed, what it wrote before is read first. */
+/* Wait for the next event. When a rank has failed, its earlier output is read first. */
 static void turn(struct run *run)
 {
     uv_run(&run->loop, UV_RUN_ONCE);
@@ -669,7 +669,7 @@ static void turn(struct run *run)
     run->last_words[0] = 0;
 }
 
-/* The table of the ranks, and their folder. Returns 0, or -errno with what failed in *step. */
+/* The table of the ranks, and their folder. Returns 0, or -errno with the failed step. */
 static int make_ranks(struct run *run, const char **step)
 {
     int rc = create_ranks(run, step);
@@ -699,7 +699,8 @@ static int prepare_job(struct run *run, const struct run_job *what, const char *
     return rc;
 }
 
-/* The same for what needs the daemons, which start their ranks while the wardens here come up. */
+/* Prepare the parts that need the daemons, which start their ranks while the wardens here come
+ * up. */
 static int prepare_wide(struct run *run, const struct run_job *what, const char **step)
 {
     int rc = make_ranks(run, step);
@@ -736,7 +737,7 @@ static int go(struct run *run)
     return finish(run);
 }
 
-/* Make a job of which nothing is open yet; tell which of its ranks are elsewhere. */
+/* Make a job without opening anything; find which of its ranks are elsewhere. */
 static struct run *create(const struct options *o, const struct run_job *what)
 {
     struct run *run = calloc(1, sizeof(*run));

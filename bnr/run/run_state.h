@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A job, and what may follow from an event: for run.c, run_streams.c and run_wide.c. */
+/* A job, and the reactions to its events: for run.c, run_streams.c and run_wide.c. */
 #ifndef BNR_RUN_STATE_H
 #define BNR_RUN_STATE_H
 
@@ -41,7 +41,7 @@ struct run {
     struct ask ask;
     struct exchange exchange;
     uint64_t linger_ns; /* until then a reader of streams is waited for; 0: not yet */
-    uint64_t linger_count; /* what readers had taken when that was set (hub_taken_count()) */
+    uint64_t linger_count; /* bytes that readers had taken when that was set (hub_taken_count()) */
     struct tell_process *processes; /* by rank; pid 0: it has not been started yet */
     int started_count;
     bool is_telling; /* of them, to a file */
@@ -52,7 +52,7 @@ struct run {
     uv_timer_t foreign_look; /* for another MPI library */
     int foreign_looks;
     struct progress progress;
-    int typed_to;       /* ranks that live and to whose terminals what is typed goes */
+    int typed_to;       /* living ranks whose terminals get typed keys */
     bool is_late;       /* --timeout has passed */
     struct stdio *stdio;
     struct pipes pipes; /* of the ranks here */
@@ -128,7 +128,7 @@ void run_foreign_stop(struct run *run);
 
 /* Whether a rank has a terminal of its own; arg is the run. */
 bool run_has_terminal(void *arg, int rank);
-/* The ranks have been started: what is typed goes to those that have one. */
+/* The ranks have been started: typed keys go to those with a terminal. */
 void run_terminal_begin(struct run *run);
 /* A rank has ended. */
 void run_terminal_ended(struct run *run, int rank);
@@ -152,13 +152,13 @@ void run_streams_say(void *arg, const struct hub_message *m);
 int run_open_file(struct run *run, int stream, int rank);
 /* A file of what a rank writes to fd cannot be written: the job ends; arg is the run. */
 void run_file_failed(void *arg, int rank, int fd, int rc);
-/* The reader of what ranks write to fd has gone; arg is the run. */
+/* The reader of the ranks' fd has gone; arg is the run. */
 void run_streams_unread(void *arg, int fd);
 
 /* A process at the door of another node says something, or is gone; arg is the run. */
 void run_streams_far(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);
 /* Whether to wait for readers of streams, though all ranks have ended: as long as they take bytes,
- * and for a while where they do not. */
+ * and for a while if they do not. */
 bool run_streams_linger(struct run *run);
 
 /* ---- run_wide.c ---- */

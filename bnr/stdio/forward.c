@@ -26,7 +26,7 @@
 
 enum {
     INPUT = 1, /* the ids of our ends: stdin, */
-    READER     /* and what ranks write to 1, to 2 */
+    READER     /* and the ranks' output to 1, to 2 */
 };
 
 /* The output of a rank to 1 or 2. */
@@ -34,7 +34,7 @@ struct stream {
     struct output *output;
     int source;                 /* of the output's assembler */
     bool has_ended;
-    struct hub_message pending; /* what is to be said when the output has room; kind 0: nothing */
+    struct hub_message pending; /* for when the output has room; kind 0: nothing */
 };
 
 struct stdio {
@@ -216,8 +216,9 @@ static void set_labels(const struct stdio *s, int *label_of, int count, int firs
     }
 }
 
-/* Two outputs: the ranks' stderr and mpiexec's own lines go to the second. All of the ranks goes to
- * the first where that has a file of its own, and all to the second where both are the same file. */
+/* Two outputs: the ranks' stderr and mpiexec's own lines go to the second. If the first has a file
+ * of its own, all of the ranks' output goes to it; if both are the same file, all goes to the
+ * second. */
 static int create_outputs(struct stdio *s)
 {
     int n = s->cfg.ranks, fd = s->cfg.records_fd;

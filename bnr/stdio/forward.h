@@ -3,7 +3,7 @@
 /*
  * The standard streams of a job, between mpiexec's 0, 1 and 2 and the hub (bnr/core/hub.h).
  * There the ranks' pipes are ends of streams, wherever the ranks run (bnr/streams/pipes.h). This
- * module is a reliable reader of what all ranks write, and writes mpiexec's stdin to its targets
+ * module is a reliable reader of all ranks' output, and writes mpiexec's stdin to its targets
  * (input.h).
  *
  * Rules
@@ -23,8 +23,8 @@
  *     ends_unread no more are taken of the streams that go there, and a rank that writes more gets
  *     SIGPIPE.
  *
- * All calls come from the loop's thread. SIGPIPE is ignored from stdio_create() on:
- * whoever starts a process must give it SIG_DFL back.
+ * All calls come from the loop's thread. SIGPIPE is ignored from stdio_create() on: give each new
+ * process SIG_DFL back.
  */
 #ifndef BNR_STDIO_FORWARD_H
 #define BNR_STDIO_FORWARD_H
@@ -49,7 +49,7 @@ struct stdio_config {
     bool label; /* lines begin with labels */
     const struct lines_labels
         *labels; /* these: the rank, for its stderr ranks more; NULL: "[3] " */
-    int records_fd; /* takes what ranks write to 1 and 2; 0: mpiexec's own do */
+    int records_fd; /* takes the ranks' 1 and 2; 0: mpiexec's own do */
     bool ends_unread;
     const char *stdin_to; /* ranks that read stdin (amend_lists()); NULL: none */
     /* Everything is out: called once, from the loop, after stdio_begin(), when the streams of all
@@ -62,7 +62,7 @@ struct stdio_config {
     const struct outfile *files;
     /* A file that has what this rank writes to fd cannot be written. Called once for a file. */
     void (*file_failed)(void *arg, int rank, int fd, int rc);
-    /* For a job over several machines; else NULL. */
+    /* For a job over several machines, or NULL. */
     bool (*is_elsewhere)(void *arg, int rank);
     /* Whether a rank has a terminal of its own, by which it reads and writes; or NULL. */
     bool (*has_terminal)(void *arg, int rank);
@@ -90,17 +90,17 @@ int stdio_begin(struct stdio *s);
  * written before the call returns. */
 void stdio_say(struct stdio *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* mpiexec's terminal does not return at a newline, as what is typed goes to a rank's terminal. */
+/* mpiexec's terminal does not return at a newline, as typed keys go to a rank's terminal. */
 void stdio_set_raw(struct stdio *s, bool is_raw);
 
-/* Whether what ranks write to fd, 1 or 2, goes to an output whose reader has gone. */
+/* Whether the ranks' fd, 1 or 2, goes to an output whose reader has gone. */
 bool stdio_is_unread(const struct stdio *s, int fd);
 
-/* No rank will write: what is said from now on is written before the call returns, as from drained() on.
- * Only while it is idle. */
+/* No rank will write: later lines are written before the call returns, as from drained() on. Only
+ * while it is idle. */
 void stdio_end(struct stdio *s);
 
-/* Whether all that was said, and what ranks wrote to stderr, is written. */
+/* Whether all of mpiexec's lines and the ranks' stderr are written. */
 bool stdio_is_idle(const struct stdio *s);
 
 /* 0, or the -errno of the first write to 1 or 2 that failed (EPIPE is no failure):

@@ -17,7 +17,7 @@ enum {
     GRACE_MS = 200,      /* how long a dead process's pipe may be held by others */
     QUIET_MS = 20,       /* a line that is not ended for so long may not be soon */
     BACKGROUND_MS = 100, /* between looks whether the terminal is ours again */
-    PTY_MAX = 1 << 16,   /* more than a terminal keeps of what was written to it */
+    PTY_MAX = 1 << 16,   /* more than a terminal keeps of its input */
 };
 
 /* A fragment that waits to be written. */
@@ -38,7 +38,7 @@ struct fd_end {
     int handles;
     enum fd_end_kind kind;
     bool is_over;
-    bool wants_flush, wants_close; /* as soon as it is known what can be read */
+    bool wants_flush, wants_close; /* as soon as the readable bytes are known */
     bool is_flushing, has_ended; /* a flush is being answered; it closes with that */
     bool is_torn;                /* it could not be read to its end */
     uint64_t sent, granted;      /* of a writer */
@@ -264,7 +264,7 @@ static bool give(struct fd_end *end)
 
 /* ---- both ---- */
 
-/* Flush what can be read now, once that is known. */
+/* Flush the bytes readable now, once their number is known. */
 static void set_flush(struct fd_end *end)
 {
     if (!end->wants_flush || fd_port_is_busy(end->port))
@@ -274,15 +274,15 @@ static void set_flush(struct fd_end *end)
     say_flush(end);
 }
 
-/* How many bytes are still to be read. A terminal tells only of those that it has processed: what
- * can be read at once counts there. */
+/* How many bytes are still to be read. A terminal tells only of those that it has processed: there
+ * the bytes readable at once count. */
 static uint64_t last_bytes(const struct fd_end *end)
 {
     unsigned number;
     return ioctl(fd_port_fd(end->port), TIOCGPTN, &number) ? fd_port_readable(end->port) : PTY_MAX;
 }
 
-/* Close behind what can be read now, likewise. */
+/* Close behind the bytes readable now, likewise. */
 static void set_last(struct fd_end *end)
 {
     if (!end->wants_close || fd_port_is_busy(end->port))

@@ -168,8 +168,8 @@ static int pick(struct reader *r)
     return 0;
 }
 
-/* Where nothing else names hosts: those that the rankfile names, with a slot for each rank; this one
- * where it names none. */
+/* If nothing else names hosts: the rankfile's hosts, with a slot for each rank; without any, this
+ * host. */
 static int take_rankfile(struct reader *r)
 {
     const struct placement_file *file = &r->o->start.file;
@@ -281,7 +281,7 @@ static int count(struct reader *r)
     return 0;
 }
 
-/* Move hosts to where they belong, so that they are released once. */
+/* Move hosts to the options, so that they are released once. */
 static void give(struct options *o, struct hosts *from)
 {
     o->hosts = *from;
@@ -297,7 +297,7 @@ static int copy_hosts(struct hosts *to, const struct hosts *from)
     return rc;
 }
 
-/* Add hosts to those that there are, of which this one is the first where none is named. */
+/* Add hosts to the list; without named hosts, this one is the first. */
 static int add_more(struct reader *r)
 {
     struct hosts *hosts = &r->o->hosts;
@@ -344,7 +344,7 @@ static int add_relative(struct reader *r, const struct hosts *among)
     return rc;
 }
 
-/* Choose the hosts, of what names them: options before files, files before batch systems. */
+/* Choose the source of hosts: options before files, files before batch systems. */
 static int choose(struct reader *r)
 {
     bool is_named = r->listed.count || r->relative || r->filed.count || r->standard.count;

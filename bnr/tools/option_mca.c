@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Parameters of Open MPI's modular architecture, by --mca and its kin, by variables, by files: what
- * has a like here does that; what only tunes parts that are not here changes nothing; anything else
- * is refused. A variable that cannot be obeyed is left alone: it is there for another MPI.
+ * Parameters of Open MPI's modular architecture, by --mca and its kin, by variables, by files: a
+ * parameter with an equivalent does the same here; one that only tunes parts that are not here
+ * changes nothing; any other is refused. A variable without an equivalent is ignored: it is meant
+ * for another MPI.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +19,7 @@ extern char **environ;
 
 enum parameter_kind {
     PARAMETER_WORDS,    /* stands for options */
-    PARAMETER_SWITCH,   /* does so where it is true */
+    PARAMETER_SWITCH,   /* does so if true */
     PARAMETER_CHANNELS, /* a list of transports */
     PARAMETER_AGENT,    /* programs in place of ssh */
     PARAMETER_SSH_MORE, /* options more of ssh */
@@ -26,10 +27,10 @@ enum parameter_kind {
     PARAMETER_PLM,      /* ssh or srun */
     PARAMETER_RMAPS,    /* which mapper: the policy says it, but of one */
     PARAMETER_RAS,      /* which scheduler's hosts */
-    PARAMETER_DAEMON,   /* only where it names Open MPI's own daemon */
-    PARAMETER_NOTHING,  /* tunes, or is about what happens anyway */
-    PARAMETER_OFF,      /* only where it is false; words are the cure */
-    PARAMETER_ON,       /* only where it is true; words are the cure */
+    PARAMETER_DAEMON,   /* only if it names Open MPI's own daemon */
+    PARAMETER_NOTHING,  /* tunes, or asks for our default */
+    PARAMETER_OFF,      /* only if false; words are the cure */
+    PARAMETER_ON,       /* only if true; words are the cure */
     PARAMETER_NEVER     /* decides something that has no like; words are the cure */
 };
 
@@ -237,7 +238,7 @@ static int set_plm(struct reader *r, const char *option, const char *value)
     return 0;
 }
 
-/* Open MPI's daemon is not ours, and what would be run around it is not run. */
+/* Open MPI's daemon is not ours, and a wrapper around it is not run. */
 int option_mca_daemon(struct reader *r, const char *option, const char *value)
 {
     const char *slash = strrchr(value, '/'), *name = slash ? slash + 1 : value;

@@ -99,8 +99,8 @@ int option_streams_output(struct reader *r, const char *option, const char *word
 /* Take ranks as 0,2-5, all or -1, with "!" behind them. */
 int option_ranks_take(struct reader *r, const char *option, const char *text, const char **ranks);
 
-/* Take those that read stdin, or the file that rank 0 reads. -s: where ranks follow; else it says that
- * the program is to be there, as it is. */
+/* Take those that read stdin, or the file that rank 0 reads. -s: if ranks follow; otherwise it asks
+ * for the program on each host, where it is already. */
 int option_ranks_stdin(struct reader *r, const char *option, const char *text);
 int option_ranks_short_stdin(struct reader *r, const char *option);
 
@@ -117,8 +117,8 @@ int option_hosts_take_standard(struct reader *r, const char *option, const char 
 int option_hosts_take_more(struct reader *r, const char *text, bool is_file);
 int option_hosts_check_arch(struct reader *r, const char *option, const char *arch);
 
-/* Settle which hosts the job has, from what was taken and from batch systems; then how many processes
- * each program has that did not say it. */
+/* Settle the job's hosts, from options and batch systems; then how many processes each program has
+ * that did not say it. */
 int option_hosts_settle(struct reader *r);
 void option_hosts_release(struct reader *r);
 
@@ -160,7 +160,7 @@ int option_mca_files(struct reader *r, const char *option, const char *names);
 /* Have the tcp channel use the addresses of interfaces, or in networks, parted by commas; after "^" all
  * but those. Each host looks them up for itself. */
 int option_iface(struct reader *r, const char *option, const char *list);
-/* When the hosts are settled: refuse what this host lacks, where it is the only one. */
+/* When the hosts are settled: refuse missing interfaces, if this is the only host. */
 int option_iface_settle(struct reader *r);
 
 /* ---- option_words.c: options whose value is a list of words ---- */

@@ -29,8 +29,8 @@ int option_streams_file(struct reader *r, const char *option, int i, char *patte
     return rc ? reader_refuse(r, "'%s': the name of the file is too long", option) : 0;
 }
 
-/* Obey the words behind a folder's name, as ":nocopy,nojobid", where all of them are known; else they
- * are a part of the name. Returns the length of the name. */
+/* Obey the words behind a folder's name, as ":nocopy,nojobid", if all of them are known; unknown
+ * ones are a part of the name. Returns the length of the name. */
 static size_t cut_folder_words(const char *folder, size_t len, bool *is_copied, bool *has_job)
 {
     bool copied = *is_copied, job = *has_job;
@@ -124,7 +124,7 @@ int option_streams_settle(struct reader *r)
     return o->json || o->xml || !is_labelled ? 0 : settle_prefix(r);
 }
 
-/* Cut off what a name of *len bytes ends in; false where it does not. */
+/* Cut the end off a name of *len bytes; false if it has another. */
 static bool cut_end(const char *name, size_t *len, const char *end)
 {
     size_t n = strlen(end);
@@ -134,7 +134,7 @@ static bool cut_end(const char *name, size_t *len, const char *end)
     return true;
 }
 
-/* NAME.RANK.out and NAME.RANK.err, or where it is a pattern, NAME.out and NAME.err. */
+/* NAME.RANK.out and NAME.RANK.err, or for a pattern NAME.out and NAME.err. */
 static int set_files(struct reader *r, const char *option, const char *name, size_t len)
 {
     static const char *const suffixes[] = {"out", "err"};
@@ -151,7 +151,7 @@ static int set_files(struct reader *r, const char *option, const char *name, siz
     return rc;
 }
 
-/* A word of --output with its value, as file=NAME; false where it is another. */
+/* A word of --output with its value, as file=NAME; false if it is another. */
 static bool is_named(const char *word, size_t len, const char *name)
 {
     size_t n = strlen(name);

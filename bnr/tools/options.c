@@ -147,7 +147,7 @@ static int settle_psets(struct options *o)
     return has_some ? -ENOMEM : 0;
 }
 
-/* "kind[:restrictor]...,...": names of which the library knows some; or nothing. */
+/* "kind[:restrictor]...,...": names, some known to the library; or nothing. */
 static int set_memory(struct reader *r, const char *option, const char *kinds)
 {
     static const char letters[] =
@@ -266,7 +266,7 @@ static int choose_debugger(struct reader *r, const char *option, const char *nam
     return 0;
 }
 
-/* The job of --attach-info: after "=", or the next word where that is a number. */
+/* The job of --attach-info: after "=", or the next word if that is a number. */
 static int choose_job(struct reader *r, const char *option, const char *value)
 {
     char *end;
@@ -353,7 +353,7 @@ static int read_file(struct reader *r, const char *option, const char *name)
     return rc;
 }
 
-/* All ranks run under a debugger, and read what is typed. */
+/* All ranks run under a debugger, and read the keyboard. */
 static int debug_all(struct options *o)
 {
     o->start.debugs = o->label = true;
@@ -361,7 +361,7 @@ static int debug_all(struct options *o)
     return 0;
 }
 
-/* Act on the options about what is around ranks. */
+/* Act on the options about the surroundings of ranks. */
 static int apply_around(struct reader *r, enum option_action action, const char *option,
                         const char *value)
 {
@@ -626,7 +626,7 @@ static int read_line(struct reader *r, char *line)
     return rc;
 }
 
-/* Judge what needs the whole command line. */
+/* Judge options that need the whole command line. */
 static int finish(struct reader *r)
 {
     struct options *o = r->o;

@@ -67,7 +67,7 @@ struct option_app {
 };
 
 enum option_launcher {
-    OPTION_LAUNCHER_ANY, /* while options are read: what fits the list of hosts */
+    OPTION_LAUNCHER_ANY, /* while options are read: chosen by the list of hosts */
     OPTION_LAUNCHER_SSH,
     OPTION_LAUNCHER_SRUN
 };
@@ -79,7 +79,7 @@ struct option_remote {
     const char *program;  /* in place of ssh or srun, or NULL */
     const char *agent;    /* in place of ssh alone: a program with its options, or NULL */
     const char *ssh_more, *srun_more; /* words behind those of ssh and of srun, or NULL */
-    const char *prefix;   /* where this library lies there, or NULL: as here */
+    const char *prefix;   /* this library's folder there, or NULL: as here */
     bool is_piped;        /* daemons are linked by the launcher's own pipes */
     int per_host;         /* -ppn; 0: not given */
 };
@@ -95,7 +95,7 @@ struct options {
     bool is_background;              /* mpiexec goes there before ranks start */
     bool shows_settings;             /* those in force, before ranks start */
     bool colors;                     /* in the color of the rank, on a terminal */
-    const char *prefix;              /* what begins each line, as prefix.h has it; NULL: nothing */
+    const char *prefix;              /* each line's beginning, as prefix.h has it; NULL: nothing */
     bool verbose, shows_progress;
     bool report;
     bool check;   /* collective calls across ranks */
@@ -109,7 +109,7 @@ struct options {
     bool attaches; /* print the processes of a job that runs, and exit */
     int attach_job; /* 0: the only one */
     enum options_help help;
-    double timeout_s; /* 0: none; from --timeout, else MPIEXEC_TIMEOUT */
+    double timeout_s; /* 0: none; from --timeout, or MPIEXEC_TIMEOUT */
     const char *stdin_file; /* in the place of mpiexec's own, for rank 0; or NULL */
     struct option_env env; /* for every program, before its own */
     struct outfile files;
@@ -147,11 +147,10 @@ void options_free_list(char **list);
 /* Release what o holds. Accepts a zeroed o. */
 void options_free(struct options *o);
 
-/* Compose the environment of app's processes: what passes of base (environ),
- * then settings, the job's variables, the app's, and last extra (the
- * launcher's own; may be NULL). A later value of a name replaces an earlier.
- * Returns a NULL-terminated array to release with one free(); its strings are
- * borrowed from the arguments. NULL when memory is out. */
+/* Compose the environment of app's processes: the passed part of base (environ), then settings, the
+ * job's variables, the app's, and last extra (the launcher's own; may be NULL). A later value of a
+ * name replaces an earlier. Returns a NULL-terminated array to release with one free(); its strings
+ * are borrowed from the arguments. NULL when memory is out. */
 char **options_environ(const struct options *o, const struct option_app *app, char *const *base,
                        char *const *extra);
 

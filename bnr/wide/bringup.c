@@ -39,7 +39,7 @@ struct bringup_command {
     bool is_greeted, is_found;
     char line[LINE_LEN], text[TEXT_LEN], version[64]; /* line: without its end */
     size_t line_len, text_len;
-    enum launching_stage stage; /* where it failed last */
+    enum launching_stage stage; /* of the last failure */
     int status, attempts;
     bool is_late;
 };
@@ -103,7 +103,7 @@ static void take_line(struct bringup_command *c)
     struct bringup *b = c->bringup;
     if (!c->is_greeted && !strncmp(c->line, greeting, sizeof(greeting) - 1)) {
         greet(c);
-        c->is_found = b->is_piped; /* what comes next is the link's */
+        c->is_found = b->is_piped; /* later bytes are the link's */
     } else if (c->is_greeted && b->hooks.found && !strncmp(c->line, place, sizeof(place) - 1)) {
         c->is_found = true;
         b->hooks.found(b->hooks.arg, c->host, c->line + sizeof(place) - 1);
@@ -210,7 +210,7 @@ static const char *search_path(void)
     return path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
-/* Run the words with three pipes. Returns 0 or -errno; *step says what failed. */
+/* Run the words with three pipes. Returns 0 or -errno; *what names the failed step. */
 static int execute(struct bringup_command *c, char **words, const char *path, const char **what)
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1}, pidfd = -1;
@@ -287,7 +287,7 @@ bool bringup_ended(struct bringup *b, pid_t pid, int status)
     if (!c || c == b->commands + b->count)
         return false;
     if (login_over(&b->login, pid) && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
-        kill(getpid(), SIGINT); /* the person who is asked wants to end it all */
+        kill(getpid(), SIGINT); /* the user at the prompt wants to end it all */
     c->pid = 0;
     c->status = status;
     if (c->out)
@@ -309,7 +309,7 @@ bool bringup_ended(struct bringup *b, pid_t pid, int status)
 
 /* ---- words ---- */
 
-/* Write what happened, and what would help. */
+/* Write the event, and the cure. */
 static void write_end(const struct bringup_command *c, FILE *to)
 {
     const struct bringup *b = c->bringup;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A daemon; see daemon.h. It dials mpiexec and says where it listens, learns of its neighbours, and
- * then hears orders, which are xcasts (bnr/wire/launch_message.h). What happens here goes back in
- * streams and, where ranks end, up the tree.
+ * A daemon; see daemon.h. It dials mpiexec and prints its own address, learns of its neighbours,
+ * and then hears orders, which are xcasts (bnr/wire/launch_message.h). Events here go back in
+ * streams; the ends of ranks go up the tree.
  */
 #include "bnr/wide/daemon.h"
 
@@ -619,7 +619,7 @@ static void on_answer(void *arg, const struct core_message *message)
 static void on_lost(void *arg, uint32_t node)
 {
     (void)arg;
-    (void)node; /* mpiexec says what follows */
+    (void)node; /* mpiexec decides */
 }
 
 static void on_ranks_ended(void *arg, const struct core_message *message)
@@ -691,7 +691,7 @@ static int open_all(struct daemon *d, const struct launch_order *order)
     return 0;
 }
 
-/* Say where this daemon listens, by the stdout of the command that has started it: mpiexec dials where
+/* Print this daemon's address on the stdout of the command that has started it: mpiexec dials if
  * this daemon cannot. */
 static void on_late(uv_timer_t *timer)
 {

@@ -17,7 +17,7 @@
 
 struct daemon_link;
 
-/* The node that this end is, and what happens to its links. */
+/* The node of this end, and its links' events. */
 struct daemon_link_owner {
     uv_loop_t *loop;
     uint32_t self, count; /* nodes */
@@ -57,37 +57,38 @@ struct daemon_link {
         uv_tcp_t tcp;
         uv_pipe_t pipe;
     } handle[2];
-    uv_stream_t *reads, *writes; /* the same where it is TCP */
+    uv_stream_t *reads, *writes; /* the same with TCP */
     int handles;                 /* that are open */
     uv_connect_t connecting;
     uint8_t *buffer;
     size_t len, room, parsed;
     bool is_paused;
     int64_t begun_ns;
-    struct bytes **unsent; /* what is written next, in one piece */
+    struct bytes **unsent; /* for the next write, in one piece */
     unsigned unsent_count, unsent_room;
     size_t unsent_bytes;
     struct daemon_link *next_unsent; /* the owner's */
 };
 
 /* Connect to an address and prove to be owner->self to node peer; number: see hello.h. NULL: no
- * memory. What fails is told by down(). */
+ * memory. down() tells a failure. */
 struct daemon_link *daemon_link_dial(const struct daemon_link_owner *owner,
                                      const struct sockaddr *address, uint32_t peer,
                                      uint64_t number);
 
-/* Take a connection that listener has. NULL where that fails. */
+/* Take a connection that listener has. NULL: it failed. */
 struct daemon_link *daemon_link_accept(const struct daemon_link_owner *owner,
                                        uv_stream_t *listener);
 
-/* A link over two descriptors, which are taken over; who dials says its number, the other passes 0.
+/* A link over two descriptors, which are taken over; the dialing side says its number, the other
+ * passes 0.
  */
 struct daemon_link *daemon_link_open(const struct daemon_link_owner *owner, int in_fd, int out_fd,
                                      uint32_t peer, uint64_t number);
 
 /* Send a message over a link that is up, at the next daemon_links_write(). Returns 0 or -ENOMEM. */
 int daemon_link_send(struct daemon_link *link, const struct core_message *message);
-/* Write what was sent since the last call: each link's in one piece. */
+/* Write the messages since the last call: each link's in one piece. */
 void daemon_links_write(const struct daemon_link_owner *owner);
 /* Bytes that wait to be written. */
 size_t daemon_link_waiting(const struct daemon_link *link);

@@ -18,7 +18,7 @@ enum {
     STRANGERS_MAX = 256,
     BACKLOG = 1024,
     UNSENT_MAX = 512,                  /* messages that wait for one link, and */
-    UNSENT_BYTES = 2 * MESSAGE_DATA_MAX, /* their bytes: what is more is lost, and said again */
+    UNSENT_BYTES = 2 * MESSAGE_DATA_MAX, /* their bytes: any excess is lost, and said again */
     AGAIN_MS = 100 /* until all addresses of a node are tried again */
 };
 
@@ -39,7 +39,7 @@ struct mesh_peer {
     bool is_refused; /* nobody listens: as seen in this round of dialing */
     bool has_timer;
     struct addresses addresses;
-    struct daemon_link *links; /* up; the first one carries what is sent */
+    struct daemon_link *links; /* up; the first one carries messages */
     struct daemon_link *tries[DIALING_ADDRESSES_MAX];
     struct dialing dialing;
     bool is_dialing;
@@ -59,7 +59,7 @@ static int64_t now_ns(void)
 
 static void run_effects(struct mesh *m);
 
-/* ---- what waits for a link ---- */
+/* ---- messages waiting for a link ---- */
 
 static void keep_unsent(struct mesh_peer *p, const struct core_message *message)
 {
@@ -87,7 +87,7 @@ static void send_over(struct daemon_link *link, const struct core_message *messa
         daemon_link_close(link, rc);
 }
 
-/* Send what waits over a link, or drop it where that is NULL. */
+/* Send the waiting messages over link, or drop them if that is NULL. */
 static void settle_unsent(struct mesh_peer *p, struct daemon_link *link)
 {
     struct mesh_unsent *next, *unsent = p->unsent;
@@ -255,7 +255,7 @@ static bool may_enter(void *arg, uint32_t node, uint64_t number)
 
 /* ---- listening ---- */
 
-/* Cut off who has not proven anything for long; is_full: the one who has been there longest too. */
+/* Cut off strangers without a proof for long; is_full: the oldest one too. */
 static void cut_slow_strangers(struct mesh *m, bool is_full)
 {
     for (struct daemon_link *link = m->strangers, *next; link; link = next) {
@@ -464,7 +464,7 @@ static void send_to(struct mesh *m, uint32_t node, const struct core_message *me
             send_over(p->links, message);
         return;
     }
-    keep_unsent(p, message); /* what is lost with it is said again by whoever needs it */
+    keep_unsent(p, message); /* its engine says lost ones again */
     mesh_dial(m, node);
 }
 
@@ -540,7 +540,7 @@ static void run_effects(struct mesh *m)
     m->is_running = false;
 }
 
-/* ---- what happens on this host ---- */
+/* ---- events of this host ---- */
 
 static int done(struct mesh *m, struct bytes *data, int rc)
 {
@@ -618,7 +618,7 @@ void mesh_expel_all(struct mesh *m)
     for (uint32_t i = 0; i < m->settings.count; i++)
         if (m->peers[i].links)
             (void)daemon_link_send(m->peers[i].links, &message);
-    mesh_write(m); /* what follows may take time */
+    mesh_write(m); /* the next steps may take time */
 }
 
 void mesh_write(struct mesh *m)

@@ -2,8 +2,8 @@
 
 /*
  * A node among the others: its engine (bnr/core/node.h), its links, its clock. It listens, dials,
- * and carries out what the engine asks for; what is for the host it hands to the hooks. Both
- * mpiexec and each daemon have one.
+ * and carries out the engine's requests; messages for the host go to the hooks. Both mpiexec and
+ * each daemon have one.
  */
 #ifndef BNR_MESH_H
 #define BNR_MESH_H
@@ -28,7 +28,7 @@ struct mesh_hooks {
     void (*stream)(void *arg, const struct core_message *message); /* STREAM or CREDIT */
     void (*lost)(void *arg, uint32_t node);
     void (*alone)(void *arg);
-    void (*moved)(void *arg); /* a tick has passed, or a link is new: say again what is lost */
+    void (*moved)(void *arg); /* a tick has passed, or a link is new: say lost messages again */
     /* Look what processes here want: an xcast may fit that did not before, or another node asks for a
      * key that they may have put since the last look. */
     void (*look)(void *arg);
@@ -38,7 +38,7 @@ struct mesh_hooks {
 struct mesh_settings {
     uint32_t self, count, radix;
     int64_t liveness_ns;
-    struct xcast_choice choice; /* the root's is what counts */
+    struct xcast_choice choice; /* the root's counts */
     uint8_t job[16], secret[16];
 };
 
@@ -52,12 +52,12 @@ struct mesh {
     uv_tcp_t listener;
     bool is_listening;
     uv_timer_t tick;
-    uv_prepare_t before_sleep; /* writes what was sent */
+    uv_prepare_t before_sleep; /* writes the sent messages */
     struct daemon_link *unsent;
     struct addresses own;
     struct addresses_networks networks;
     struct mesh_peer *peers;       /* by node */
-    struct daemon_link *strangers; /* who have not proven anything yet */
+    struct daemon_link *strangers; /* without a proof so far */
     struct daemon_link *opened;    /* by pipes, and not up yet */
     uint32_t stranger_count;
     struct effects effects; /* still to be carried out */

@@ -32,9 +32,9 @@ struct wide_node {
     uint32_t node, cpus;
     char id[HOST_ID_MAX], name[256];
     bool is_known, is_lost;
-    bool is_found; /* it has said where it listens, and is dialed where it does not dial itself */
+    bool is_found; /* we know its address, and dial it if it does not dial us */
     struct stream_in words;
-    struct party_link parties; /* what goes between its ends and the hub */
+    struct party_link parties; /* messages between its ends and the hub */
 };
 
 /* An xcast that waits. */
@@ -46,7 +46,8 @@ struct wide_order {
 
 /* ---- orders ---- */
 
-/* Submit what waits, as far as there is room. Returns 0 or -errno: an order could not be sent. */
+/* Submit the waiting orders, as far as there is room. Returns 0 or -errno: an order could not be
+ * sent. */
 static int flush_orders(struct wide *w)
 {
     int failed = 0;

@@ -19,7 +19,7 @@ struct wide_plan {
     const struct hosts_entry **hosts; /* by node; of node 0, what it is called, or NULL */
     uint32_t *node_of;                /* by rank */
     uint32_t ranks;
-    /* What is known of processors, where they were asked for; else NULL, and no ranks. */
+    /* The processors, if asked for; otherwise NULL, and no ranks. */
     const struct placement_machine **machines; /* by node */
     struct placement placement;                /* of all ranks */
 };
@@ -32,8 +32,8 @@ struct wide_wish {
     const struct survey *survey; /* outlives the plan; of no hosts where nothing depends on it */
 };
 
-/* Work out which rank runs where. Returns 0, or -errno with a sentence in why. plan->count is 1
- * where all run on this machine. */
+/* Work out which rank runs where. Returns 0, or -errno with a sentence in why. plan->count is 1 if
+ * all run on this machine. */
 int wide_plan(struct wide_plan *plan, const struct wide_wish *wish, char why[512]);
 void wide_plan_fini(struct wide_plan *plan);
 

@@ -29,10 +29,10 @@ enum {
 };
 
 struct hosts_entry {
-    char *name, *user; /* user: NULL where none is given */
+    char *name, *user; /* user: may be NULL */
     uint32_t slots;
     bool has_slots;     /* a number was given */
-    bool is_here;       /* it is this machine; whoever knows sets it */
+    bool is_here;       /* it is this machine; the caller sets it */
     uint32_t max_slots; /* 0: none is given */
 };
 
@@ -40,10 +40,10 @@ struct hosts {
     struct hosts_entry *items;
     size_t count, room;
     void *index;                     /* by name */
-    char problem[HOSTS_PROBLEM_LEN]; /* after -EPROTO: what is wrong, and where */
+    char problem[HOSTS_PROBLEM_LEN]; /* after -EPROTO: the mistake and its place */
 };
 
-/* Begin with zeros. Each adds to what is there. Returns 0, -EPROTO or -ENOMEM. */
+/* Begin with zeros. Each call adds hosts. Returns 0, -EPROTO or -ENOMEM. */
 int hosts_add_list(struct hosts *h, const char *text, size_t len);
 int hosts_add_file(struct hosts *h, const char *text, size_t len);
 int hosts_add_slurm(struct hosts *h, const char *nodes, const char *tasks);
@@ -52,7 +52,7 @@ int hosts_add_slurm(struct hosts *h, const char *nodes, const char *tasks);
 enum hosts_form {
     HOSTS_WORDS, /* a name for each slot, parted by blanks or ends of lines */
     HOSTS_PAIRS, /* names and numbers, parted so */
-    HOSTS_ROWS   /* a line each: a name, a number, and what does not matter here */
+    HOSTS_ROWS   /* a line each: a name, a number, and unused words */
 };
 int hosts_add_batch(struct hosts *h, enum hosts_form form, const char *text, size_t len);
 

@@ -4,7 +4,7 @@
  * The words between mpiexec and its daemons when a job begins, as bytes, version 1. Numbers
  * are in network byte order; a text is its length and its bytes. No I/O.
  *
- *   order     by the daemon's stdin: which node it is, of which job, and where to dial. Begins with
+ *   order     by the daemon's stdin: its node number, its job, and the address to dial. Begins with
  *             "Vorder1\n" and the length of the rest.
  *   contact   by the first link: the daemon tells of its host, mpiexec of the nodes that it needs.
  *   launch    by an xcast: all of the job.
@@ -35,13 +35,13 @@ struct launch_order {
     uint8_t job[16], secret[16];
     bool is_piped;              /* the link is the daemon's stdin and stdout */
     bool tells_machine;         /* it tells of its processors on stdout, and ends: see survey.h */
-    struct unpacking addresses; /* of mpiexec; see addresses.h. Points into what was unpacked */
+    struct unpacking addresses; /* of mpiexec; see addresses.h. Points into the unpacked bytes */
 };
 
 /* Begin the order; the addresses are packed behind, and then order_end() makes its bytes. */
 void order_pack(struct packing *p, const struct launch_order *order);
 struct bytes *order_end(struct packing *p);
-/* The length of what follows the prefix. Returns 0 or -EPROTO. */
+/* The length of the part behind the prefix. Returns 0 or -EPROTO. */
 int order_len(const uint8_t prefix[ORDER_PREFIX_LEN], size_t *len);
 int order_unpack(const uint8_t *body, size_t len, struct launch_order *order);
 
@@ -50,7 +50,7 @@ struct launch_app {
     char *name, *wdir; /* wdir: never empty */
     char *path;        /* folders to seek it in before those of PATH; NULL: none */
     bool in_session;   /* its processes start in folders of their own instead */
-    char **argv, **environment; /* their texts are the message's where it was unpacked */
+    char **argv, **environment; /* their texts are the message's if it was unpacked */
 };
 
 /* A machine with ranks. */
@@ -73,15 +73,15 @@ struct launch_message {
     uint64_t blocked, ignored; /* signals, as ranks start: see bnr/launch/start_signals.h */
     uint32_t *app_of, *host_of; /* by rank */
     struct launch_app *apps;
-    struct texts texts; /* of all apps, where it was unpacked */
+    struct texts texts; /* of all apps, if it was unpacked */
     struct launch_host *hosts;
     struct start_wish wish;    /* its texts are the message's where it was unpacked */
-    struct unpacking contacts; /* where all nodes are: as in a contact of mpiexec's */
+    struct unpacking contacts; /* the addresses of all nodes, as in a contact of mpiexec's */
 };
 
 /* Pack all but the contacts, which come behind. */
 void launch_pack(struct packing *p, const struct launch_message *m);
-/* Returns 0, -EPROTO, -ENOMEM; contacts points into what was unpacked. */
+/* Returns 0, -EPROTO, -ENOMEM; contacts points into the unpacked bytes. */
 int launch_unpack(struct unpacking u, struct launch_message *m);
 /* Release what launch_unpack() has made. */
 void launch_fini(struct launch_message *m);

@@ -13,7 +13,7 @@
 enum {
     ROWS_MAX = 40,
     SITE_MAX = 256,
-    FEW = 8, /* ranks, of which each is told apart */
+    FEW = 8, /* ranks that are told one by one */
     JUST_NOW_MS = 50
 };
 
@@ -33,7 +33,7 @@ struct row_list {
     int count;
 };
 
-/* In a key: where the peers stand, and an s where there are several of what is counted. */
+/* In a key: the place of the peers, and an s if the counted things are several. */
 #define PEERS  "\1"
 #define PLURAL "\2"
 
@@ -180,7 +180,7 @@ static void add_queues(struct hang *h, struct row_list *t, int rank)
 
 /* ---- printing ---- */
 
-/* The peers of rows: each has to do with one of them where they are several. */
+/* The peers of rows: each row has one of them if they are several. */
 static const char *peers_of(struct hang *h, const struct row *rows, int n)
 {
     bool any = false;
@@ -340,7 +340,8 @@ static bool has_news(const struct hang *h)
     return false;
 }
 
-/* Say what is a deadlock only if no thread that sleeps outside MPI does what others wait for. */
+/* Say which part is a deadlock only if no thread that sleeps outside MPI makes the awaited
+ * calls. */
 static void write_doubt(struct hang *h, const char *culprits)
 {
     for (int r = 0; r < h->count; r++)

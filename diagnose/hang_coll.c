@@ -7,7 +7,7 @@
 #include "diagnose/hang_why.h"
 #include "diagnose/hang_words.h"
 
-enum { LATE_APART = 4 }; /* ranks of which each is told what it waits for */
+enum { LATE_APART = 4 }; /* ranks whose waits are told one by one */
 
 /* Put the members that have a state into set. Returns how many. */
 static int members_that(const struct hang *h, const struct meeting *m, enum member_state state,
@@ -21,7 +21,7 @@ static int members_that(const struct hang *h, const struct meeting *m, enum memb
     return n;
 }
 
-/* What a member has called, or else the function that waits for it. */
+/* A member's call, or the function that waits for it. */
 static const char *name_of(const struct meeting *m)
 {
     const char *name = NULL;
@@ -53,7 +53,7 @@ static void settle(struct why *w, const struct meeting *m, bool all)
 
 /* ---- members that do not fit ---- */
 
-/* Find what those who are in a collective, or have been, have called. Returns whether two calls
+/* Find the calls of the members that are, or were, in a collective. Returns whether two calls
  * differ. */
 static bool find_calls(struct why *w, const struct meeting *m, bool with_root)
 {
@@ -133,8 +133,8 @@ static void explain_full(struct why *w, const struct meeting *m)
 
 /* ---- members that are missing ---- */
 
-/* The late ranks: those of which the lines above tell, then groups of those that do the same. Where
- * they are many, the table of all ranks tells what each waits for. */
+/* The late ranks: first those in the lines above, then groups with the same wait. If they are many,
+ * the table of all ranks tells each wait. */
 static void write_late(struct why *w)
 {
     struct hang *h = w->h;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The graph of waits, what can go on in it, and its parts; see hang_graph.h. */
+/* The graph of waits, its live vertices, and its parts; see hang_graph.h. */
 #include "diagnose/hang_graph.h"
 
 #include <limits.h>
@@ -169,7 +169,7 @@ static void build(struct hang *h)
     h->path = memory_take(&h->memory, (size_t)h->vertex_count * sizeof(*h->path));
 }
 
-/* ---- what can go on ---- */
+/* ---- live vertices ---- */
 
 /* Whether those that wait for a vertex may get from it what they wait for. */
 static bool can_come(const struct hang *h, int vertex)
@@ -177,7 +177,7 @@ static bool can_come(const struct hang *h, int vertex)
     return h->vertices[vertex].live && (vertex >= h->count || !h->nodes[vertex].finalizing);
 }
 
-/* Find what can go on, all but one vertex, which stays where it is; -1: none does. */
+/* Find the vertices that can go on if one of them stands still; -1: none does. */
 static void find_live(struct hang *h, int still)
 {
     int n = 0;
@@ -265,7 +265,7 @@ static void find_parts(struct hang *h)
 
 /* ---- life ---- */
 
-/* Find what can go on. Returns whether ranks are stuck. */
+/* Find the vertices that can go on. Returns whether ranks are stuck. */
 static bool find_stuck(struct hang *h, bool strict)
 {
     h->strict = strict;

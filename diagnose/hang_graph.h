@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The ranks' waits as one graph of ANDs and ORs, and what can go on in it.
+ * The ranks' waits as one graph of ANDs and ORs, and the vertices that can go on.
  *
- * A vertex is a rank, which one of its threads brings on; a thread, which waits for all of what it
- * has said or for one of it; the ranks that a wildcard stands for, of which one is enough; or a
- * collective that no member leaves before all have come. Edges lead to what is waited for. What
- * cannot go on is dead. The strongly connected parts of the dead vertices say where to look for the
- * cause: in a part from which no edge leads out.
+ * A vertex is one of four things: a rank, which can go on if one of its threads can; a thread,
+ * which waits for all of a list or for one of it; the ranks that a wildcard stands for, one of them
+ * being enough; or a collective that no member leaves before all have come. Edges lead to the
+ * awaited vertices. A vertex that cannot go on is dead. The cause lies in a strongly connected part
+ * of the dead vertices from which no edge leads out.
  */
 #ifndef DIAGNOSE_HANG_GRAPH_H
 #define DIAGNOSE_HANG_GRAPH_H
@@ -37,7 +37,7 @@ struct node {
 };
 
 struct vertex {
-    int owner;                        /* the rank of a thread; else -1 */
+    int owner;                        /* the rank of a thread, or -1 */
     const struct hang_thread *thread; /* or NULL */
     int needed;        /* so many of those that it waits for must come; INT_MAX: it stays */
     int missing;       /* of these */
@@ -100,13 +100,14 @@ struct hang {
     int *path;    /* [vertex_count] */
     int count, item_count, meeting_count, vertex_count, edge_count, wild_count, part_count;
     int stuck;   /* ranks */
-    bool strict; /* threads that sleep outside MPI count for nothing; else they may call it yet */
+    bool strict; /* threads that sleep outside MPI count for nothing; if not strict, they may call
+                  * it yet */
     bool terse;  /* communicators without a name are written without their members */
     FILE *to;
 };
 
-/* Read the answers and find what can go on. Where all may hang by threads that sleep outside MPI,
- * find what could go on without them, and set strict. */
+/* Read the answers and find the vertices that can go on. If only threads that sleep outside MPI can
+ * end the waits, search again without them, and set strict. */
 void graph_init(struct hang *h, const struct hang_question *question);
 void graph_fini(struct hang *h);
 
@@ -144,8 +145,8 @@ static inline int graph_part_of(const struct hang *h, const struct hang_thread *
     return thread->vertex < 0 ? -1 : h->vertices[thread->vertex].part;
 }
 
-/* Whether a message that a rank waits for, or looks for, may come though the rank itself stays
- * where it is. */
+/* Whether a message that a rank waits for, or looks for, may come though the rank itself stands
+ * still. */
 bool graph_may_come_alone(struct hang *h, const struct hang_item *item);
 
 /* ---- hang_meeting.c ---- */

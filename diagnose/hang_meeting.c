@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Collectives as meetings: who is in them, and who has still to come; see hang_graph.h. */
+/* Collectives as meetings: the members inside, and those still to come; see hang_graph.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,8 +77,8 @@ static bool is_wait(const char *function)
     return !strncmp(function, "MPI_Wait", strlen("MPI_Wait"));
 }
 
-/* What is known of a member, of which entry is the wait there, or NULL. A member whose communicator
- * is unknown is late if it is awaited, or has ended where nobody can leave before all have come. */
+/* The state of a member; entry: its wait there, or NULL. A member whose communicator is unknown is
+ * late if it is awaited, or has ended and nobody can leave before all have come. */
 static struct member member_of(const struct hang *h, const struct meeting *m, int rank,
                                const struct hang_item *entry, bool is_awaited)
 {
@@ -129,7 +129,8 @@ static void find_members(struct hang *h, struct meeting *m)
         *one = member_of(h, m, r, is_in ? m->entries[i] : NULL, awaited[r]);
         m->late_count += one->state == MEMBER_LATE;
     }
-    /* Of a persistent one the name is not known; but who waits for no one alone waits for all. */
+    /* Of a persistent one the name is not known; but a thread that waits for no single rank waits
+     * for all. */
     m->is_of_all |= !*m->comm->remote && m->number >= HANG_KEPT && m->number != HANG_NO_NUMBER &&
                     waits_for_any;
     m->is_of_all &= m->late_count > 0;

@@ -10,7 +10,7 @@
 
 enum {
     PATIENCE_MS = 800, /* so long a sender waits until its message counts as not wanted */
-    TRIES_MAX = 400    /* at what may come, each of which looks at all ranks */
+    TRIES_MAX = 400    /* at messages that may come; each looks at all ranks */
 };
 
 /* The next queue of a kind of a rank from index *q on, behind which *q is set; or NULL. */
@@ -28,8 +28,8 @@ static bool receives(const struct hang_item *item)
     return item->what == HANG_RECV || item->what == HANG_PROBE;
 }
 
-/* Whether the other one of two will do nothing more before rank goes on: else it may be kept by
- * something else, and send or receive later. */
+/* Whether the other one of two will do nothing more before rank goes on. If not, it may wait for
+ * another event, and send or receive later. */
 static bool waits_for(const struct hang *h, int other, int rank)
 {
     return !graph_is_rank(h, other) || other == rank || graph_is_gone(h, other) ||
@@ -66,8 +66,8 @@ static const struct hang_queue *next_near(const struct hang *h, const struct han
     return NULL;
 }
 
-/* Whether no other message can come: one of the senders of what is near waits for this rank, or is
- * gone. A rank that polls may do anything yet, and receive what has come; but what it looks for
+/* Whether no other message can come: one of the senders of similar messages waits for this rank, or
+ * is gone. A rank that polls may do anything yet, and receive what has come; but what it looks for
  * cannot come unless it does, and the sender waits, too. */
 static bool is_all(struct why *w, const struct hang_item *item, const struct hang_queue *first)
 {
@@ -100,7 +100,7 @@ static const char *explain_near(struct why *w, const struct hang_item *item, con
                  words_envelope(h, first->comm, first->tag));
 }
 
-/* A receive from any source, or of any tag, has got what was meant for this one. Where its sender
+/* A receive from any source, or of any tag, has got the message meant for this one. If its sender
  * waits for a message in turn, either may be wrong. */
 static const char *explain_got(struct why *w, const struct hang_item *item, const char **title)
 {

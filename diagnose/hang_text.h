@@ -18,12 +18,12 @@
  *     M computing locked asleep                  other threads, that are not in MPI
  *     X                                          there is more, for which there was no room
  *
- * mode: "wait" for all of what follows, or "some" of it, or "poll", where it only looks. what:
+ * mode: "wait" for all of the next lines, or "some" of them, or "poll", which only looks. what:
  * "send", "recv", "probe", "close", or "ready": so many parts of a partitioned message (bytes) that
  * the program has not made ready. peer is a rank of the world, rank the same process in the
- * communicator; -1 is any, or unknown. root: as the call has it, or -1: it has none. begun: how many collectives the rank has begun on the
- * communicator. members and remote: ranks of the world, as "0-3,5"; remote is empty for an
- * intracommunicator.
+ * communicator; -1 is any, or unknown. root: as the call has it, or -1: it has none. begun: how
+ * many collectives the rank has begun on the communicator. members and remote: ranks of the world,
+ * as "0-3,5"; remote is empty for an intracommunicator.
  *
  * context is a communicator's number plus that of a kind of message, enum hang_use.
  *
@@ -143,8 +143,8 @@ struct hang_answer {
     bool cut; /* there was more */
 };
 
-/* Read len bytes of rank's answer into *answer, which is empty where they are no answer at all.
- * All that it points to lies in memory. */
+/* Read len bytes of rank's answer into *answer, which is empty if they are no answer. All that it
+ * points to lies in memory. */
 void hang_text_read(struct hang_answer *answer, struct memory *memory, int rank, const void *text,
                     size_t len);
 
@@ -166,8 +166,8 @@ static inline bool hang_is_program(enum hang_use use)
     return use == HANG_USE_PROGRAM || use == HANG_USE_PARTITIONED;
 }
 
-/* Step through a list of ranks, "0-3,5": set [*first, *last] to the next range and return what
- * lies behind it, or NULL at the end or where it is no list. Ranks are at most INT32_MAX - 1. */
+/* Step through a list of ranks, "0-3,5": set [*first, *last] to the next range and return the rest
+ * behind it, or NULL at the end or for any other text. Ranks are at most INT32_MAX - 1. */
 const char *hang_text_range(const char *list, int *first, int *last);
 
 #endif

@@ -17,11 +17,11 @@ struct pair {
 struct why {
     struct hang *h;
     struct pair *pairs;
-    bool *settled;     /* [part_count], parts of which the culprits are known */
+    bool *settled;     /* [part_count], parts whose culprits are known */
     const char **said; /* [count], of each rank, for why_next() */
     bool *late;        /* [count], the ranks that a cause is about */
     int pair_count, lines, left_out;
-    int tries; /* at what may come alone */
+    int tries; /* at messages that may come alone */
 };
 
 void why_write(struct hang *h);
@@ -30,8 +30,8 @@ void why_write(struct hang *h);
 
 /* Write a line, if there is room for one more of the kind. Returns whether there was. */
 bool why_tell(struct why *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The next of what is said of ranks from *rank on, or NULL. Put into h->set all of whom it is said,
- * and forget it; *rank is the first of them. */
+/* The next sentence about ranks from *rank on, or NULL. Put all its ranks into h->set, and forget
+ * it; *rank is the first of them. */
 const char *why_next(struct why *w, int *rank);
 
 /* Make a rank a culprit; it settles its part. */
@@ -42,11 +42,11 @@ void why_pair(struct why *w, int a, int b);
 /* Whether the culprits are to be found in the part of a vertex, and are not known yet. */
 bool why_is_open(const struct why *w, int vertex);
 
-/* Messages that are nearly what is awaited, or were, and requests that were not started. */
+/* Messages that nearly match the awaited ones, or did, and requests that were not started. */
 void why_messages(struct why *w);
 /* Messages that ranks which have not come to a collective await of ranks in it. */
 void why_missing(struct why *w);
-/* Collectives of which the members make different calls. */
+/* Collectives whose members make different calls. */
 void why_different(struct why *w);
 /* The other collectives that ranks wait in. */
 void why_collectives(struct why *w);

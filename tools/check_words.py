@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fail where a file has more of four constructions that sound translated than before.
+"""Fail if a file has more of four constructions that sound translated than it may.
 
 usage: check_words.py [SOURCE] [-v | --ceilings]
 
-They are: "what" or "who" with a verb as a noun ("what was sent", "who waits"); "where there",
-"where that", "where it"; "of which", "of whom"; and "else" for otherwise. Read are the comments of
-the sources, and the documents. A file may have MOST in all, and MOST a thousand words. Files that had
-more when this check began have their counts in words_ceilings.txt, which may only fall; --ceilings
-prints that list anew, and -v prints each place.
+They are the four CONSTRUCTIONS below: a clause as a noun, conditions, relative clauses, and a word
+for "otherwise". The check reads the comments of the sources, and the documents. A file may have
+MOST in all, and MOST a thousand words. Files that had more when this check began have their counts
+in words_ceilings.txt, which may only fall; --ceilings prints that list anew, and -v prints each
+place.
 """
 import pathlib
 import re
 import sys
 
 MOST = 3
-SLACK = 8 # so many more are let through, for changes that were on their way when this check began
+SLACK = 4 # so many more are let through, for changes under way
 FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio", "profile", "queues",
            "examples", "tools", "doc", "test")
 C = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)

@@ -14,7 +14,7 @@ list      one line a procedure of mpi_f08: its name and its arguments, for tests
 Only what the files of mpi/api bring is there: a C function that is added brings its Fortran.
 
 A parameter's C type and name say nearly all of what Fortran needs; `rule` below has the names, and
-the table's column `fortran` what differs. See mpi/interface.tsv for the words of that column.
+the table's column `fortran` the exceptions. See mpi/interface.tsv for the words of that column.
 """
 import pathlib
 import re
@@ -131,7 +131,7 @@ class Procedure:
         return "_f08ts" if self.buffers else "_f08"
 
     def policy(self):
-        """What becomes of sections that have gaps."""
+        """How sections with gaps are passed."""
         names = [p.name for p in self.params]
         if "location" in names or "base" in names and "win" not in names:
             return "base"
@@ -155,7 +155,7 @@ def procedures(table, paths):
 # ---- C ----
 
 class Body:
-    """The C of a procedure: its parameters, what comes before and after the call."""
+    """The C of a procedure: its parameters, the code before and after the call."""
 
     def __init__(self, p, described):
         self.p, self.described = p, described

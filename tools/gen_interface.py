@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Make from mpi/interface.tsv what is the same for every MPI function.
+"""Make from mpi/interface.tsv the code that is the same for every MPI function.
 
 usage: gen_interface.py header TABLE TEMPLATE API OUTPUT
        gen_interface.py twins TABLE FILE.c OUTPUT
@@ -8,7 +8,7 @@ usage: gen_interface.py header TABLE TEMPLATE API OUTPUT
        gen_interface.py implemented TABLE FILE.c...
 
 header       mpi.h: TEMPLATE with the prototypes of all functions in place of @PROTOTYPES@; those
-             that no file of the folder API brings carry a warning. OUTPUT.d lists what was read.
+             that no file of the folder API brings carry a warning. OUTPUT.d lists the files read.
 twins        <chapter>.gen.h for mpi/api/<chapter>.c, which includes it as its last line
 all          that of each of the files, in FOLDER; one that would not change stays as it is
 implemented  print the MPI_ names that the given files bring
@@ -257,7 +257,7 @@ def implemented(table, paths):
 
 
 def write_new(path, text):
-    """Write a file, unless it has this text already: what is made of it is not made again then."""
+    """Write a file unless it has this text already, so that dependent files are not made again."""
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 

@@ -56,7 +56,7 @@ def classes(mpiexec):
 
 
 def run(mpiexec, words, folder):
-    """Try a spelling. Returns the exit status and what was said."""
+    """Try a spelling. Returns the exit status and the output."""
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("OMPI_", "PRTE_", "PMIX_", "HYDRA_", "VIREO_", "SLURM_", "HWLOC_", "MPI", "PBS_", "LSB_",
                                 "PE", "LOADL_", "COBALT_", "OAR_"))}

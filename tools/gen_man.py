@@ -10,7 +10,7 @@ check  fail where a function has no comment, or one from which no page can be ma
 TEMPLATE is include/mpi.h.in: it has the types of callbacks, and the names that a comment may use.
 EXAMPLES is examples/functions: a page has the programs that name its function.
 
-The comment stands over the PMPI_ body; where both forms are written by hand, over the first:
+The comment stands over the PMPI_ body; if both forms are written by hand, over the first:
 
     /*
      * Send a message: return when its buffer may be changed again.
@@ -27,16 +27,16 @@ The comment stands over the PMPI_ body; where both forms are written by hand, ov
      */
 
   - The first sentence is what the function does, for the line NAME. It ends with a period.
-  - Then what is not seen from the type: what is done and where, when the call returns, what it
+  - Then all that the type does not show: the work and its place, when the call returns, what it
     waits for. A blank line parts paragraphs. Lines that begin with "- " are a list, a paragraph
     that is four columns in is shown as it stands. Where the first paragraph begins "As MPI_X, but",
     parameters and errors that are not described are as in the comment of MPI_X.
-  - NAME: text, or NAME, NAME (in|out|inout): text for a parameter; what follows on other lines
-    is two columns in. PARAMETERS below has what is the same everywhere, and need not be said.
+  - NAME: text, or NAME, NAME (in|out|inout): text for a parameter; text on further lines
+    is two columns in. PARAMETERS below has common texts, which need not be said again.
   - CLASS: text for an error. ERRORS below has the common ones; another text replaces that, and one
     that begins with "never" takes it away.
-  - Returns: text, where that is no error code. There are no common errors then.
-  - The section of MPI-5.0, alone on the last line; "Beyond MPI-5.0" where it has none.
+  - Returns: text, if that is no error code. There are no common errors then.
+  - The section of MPI-5.0, alone on the last line; "Beyond MPI-5.0" if it has none.
 """
 import pathlib
 import re
@@ -56,7 +56,7 @@ LIKE = re.compile(r"As (MPI_\w+), but ")
 NAME = re.compile(r"\bMPI_\w+")
 CALLBACK = re.compile(r"^typedef (\w+) \((MPI_\w+_function(?:_c)?)\)\(([^;]*)\);", re.M)
 
-# What parameters mean wherever nothing else is said: chapters (or none: all), the names, the
+# The meaning of parameters without another text: chapters (or none: all), the names, the
 # type, the direction (or none: by the type), the text. The first row that fits counts.
 PARAMETERS = [
     ("", "comm", "MPI_Comm", "", "communicator"),
@@ -183,7 +183,7 @@ CHECKED = {"attr", "comm", "env", "errh", "group", "info", "intercomm", "op", "p
            "status", "topo", "topo_graph", "type", "type_query"}
 HANDLES = {"MPI_Comm *", "MPI_Datatype *", "MPI_Errhandler *", "MPI_Group *", "MPI_Info *",
            "MPI_Op *", "MPI_Request *", "MPI_Session *", "MPI_Message *"}
-# Whose error handler is called: where there is a parameter of the type.
+# Whose error handler is called, by the type of a parameter.
 HANDLERS = [("MPI_Comm", "the error handler of the communicator"),
             ("MPI_Session", "the error handler of the session"),
             ("MPI_Win", "the error handler of the window"),
@@ -383,7 +383,7 @@ class Page:
         return errors
 
     def wrong(self):
-        """Yield what is wrong with the comment."""
+        """Yield the mistakes of the comment."""
         yield from self.comment.wrong
         if self.comment.wrong == ["has no comment"]:
             return
@@ -503,7 +503,7 @@ def parameter_text(page):
 
 
 def is_of_files(page):
-    """Whether the error handler of a file, or of none, is called: not of what has MPI_File in passing."""
+    """Whether the error handler of a file, or of none, is called; not if MPI_File comes in passing."""
     return (not {"MPI_File", "MPI_File *"}.isdisjoint(page.params.values())
             or page.name in ("MPI_File_delete", "MPI_Register_datarep"))
 

@@ -6,8 +6,8 @@ usage: gen_profile.py TABLE OUTPUT FILE.c...
 
 Of the functions whose bodies are in the given chapters (mpi/api/FILE.c), those that communicate get
 a wrapper: begin a span, call the PMPI_ name, note what has been sent, received or made, end the
-span. KINDS says for each chapter what its calls count as; NOTES what is noted. The names that
-profile/profile.c has itself come first.
+span. KINDS says for each chapter what its calls count as; NOTES has the notes. The names of
+profile/profile.c come first.
 """
 import pathlib
 import re
@@ -32,8 +32,8 @@ PEND = "profile_pend((uintptr_t)*{handle}, &(struct profile_pending){{.comm = co
 WAITS = "struct profile_waits waits;"
 BEGIN = ("profile_waits_begin(&waits, {count}, {requests}, {statuses});")
 
-# name without MPI_ and _c -> (what comes before the call, after it where it succeeds, arguments that
-# are replaced)
+# name without MPI_ and _c -> (code before the call, after it if it succeeds, replaced
+# arguments)
 NOTES = [
     (r"I?[bsr]?send", "", SENT.format(tag="tag", count="count", type="datatype"), {}),
     (r"[BSR]send|Send", "", SENT.format(tag="tag", count="count", type="datatype"), {}),
@@ -81,7 +81,7 @@ NOTES = [
      "", {"array_of_statuses": "waits.statuses"}),
     (r"Comm_(free|disconnect)", "profile_comm_gone(*comm);", "", {}),
 ]
-# How many of the statuses count, and of which requests.
+# How many of the statuses count, and whose requests'.
 DONE = {"Wait": "1, NULL", "Test": "*flag ? 1 : 0, NULL", "Waitall": "count, NULL",
         "Testall": "*flag ? count : 0, NULL", "Waitany": "*indx != MPI_UNDEFINED, indx",
         "Testany": "*flag && *indx != MPI_UNDEFINED, indx",

@@ -21,8 +21,8 @@ struct plate {
     unsigned char *fixed;        /* height * width: 1 keeps its temperature */
 };
 
-/* Read a plate's file; heat_plate.c has its format. Returns 0, or -1 after a message on stderr that
- * says where it is wrong. */
+/* Read a plate's file; heat_plate.c has its format. Returns 0, or -1 after a message on stderr with
+ * the place of the mistake. */
 int plate_read(struct plate *plate, const char *path);
 void plate_free(struct plate *plate);
 
@@ -40,9 +40,9 @@ struct field {
     double *t; /* (rows + 2) * (columns + 2) temperatures */
 };
 
-/* Write the whole field, of which each rank has its block, into a file; and read it back, into the
- * blocks of any number of ranks. Collective. Return -1 on an error that was printed; field_load()
- * returns 1, or 0 where there is no such file. */
+/* Write the field, a block from each rank, into a file; and read it back, into the blocks of any
+ * number of ranks. Collective. Return -1 on an error that was printed; field_load() returns 1, or 0
+ * if there is no such file. */
 int field_save(const char *path, const struct field *f, int rank);
 int field_load(const char *path, const struct field *f, int rank);
 

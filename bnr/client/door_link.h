@@ -20,7 +20,7 @@ struct door_link {
 };
 
 /* Connect to the door of process pid, which must be there in its own name, of our user or root's,
- * and say what is wanted. Returns 0 or -errno. */
+ * and send the request. Returns 0 or -errno. */
 int door_link_open(struct door_link *link, enum door_kind kind, int pid, enum door_wish wish);
 void door_link_close(struct door_link *link);
 
@@ -29,7 +29,7 @@ void door_link_close(struct door_link *link);
 int door_link_send(struct door_link *link, const struct hub_message *m, int fd);
 
 /* The next message that has come; waits up to timeout_ms (-1: for ever). Its data is valid until
- * the next call. Returns 1, 0 where none has come, or -errno where the connection is lost. */
+ * the next call. Returns 1, 0 if none has come, or -errno if the connection is lost. */
 int door_link_next(struct door_link *link, struct hub_message *m, int timeout_ms);
 
 #endif

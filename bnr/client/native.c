@@ -54,7 +54,7 @@ static void ring(struct native *n)
         (void)!write(n->bell, &byte, 1);
 }
 
-/* The same for what ranks on one machine see of each other without a daemon. */
+/* The same for ranks on one machine, which need no daemon to see each other. */
 static void ring_wide(struct native *n)
 {
     if (n->table.head->is_wide)
@@ -72,8 +72,8 @@ static int kvs_code(int rc)
     }
 }
 
-/* Tell those who want what this rank puts next. Of two accesses to awaited one comes first: either this
- * one finds a rank's bit, or that rank finds what was put before. */
+/* Tell the ranks that wait for this rank's next put. Of two accesses to awaited one comes first:
+ * either this one finds a rank's bit, or that rank finds the value put before. */
 static void give_news(struct native *n)
 {
     uint64_t wanted = atomic_exchange(&own_page(n)->awaited, 0);
@@ -177,7 +177,7 @@ static int native_get(struct backend *b, int owner, const char *key, const void 
         atomic_fetch_or(&page->awaited, UINT64_C(1) << n->slot % 64);
     for (;;) {
         uint32_t seen = atomic_load(&page->puts);
-        int over = is_over(n, owner, page); /* before the look: what was put is found */
+        int over = is_over(n, owner, page); /* before the look: earlier puts are found */
         int rc = kvs_get(&log, key, val, len);
         if (rc != KVS_ABSENT || owner == b->rank)
             return kvs_code(rc);

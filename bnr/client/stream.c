@@ -68,7 +68,7 @@ static int send_message(const struct hub_message *m, int fd)
     return door_link_send(&streams.link, m, fd) ? BNR_ERR_COMM : BNR_SUCCESS;
 }
 
-/* ---- what comes ---- */
+/* ---- messages of the hub ---- */
 
 static struct bnr_stream *find(uint32_t id)
 {
@@ -201,7 +201,7 @@ static int turn(void)
     return run;
 }
 
-/* The last BNR_Finalize: what can be read from descriptors is still delivered by the door. */
+/* The last BNR_Finalize: the door still delivers the bytes readable from descriptors. */
 static void leave(void)
 {
     door_link_close(&streams.link);

@@ -27,7 +27,7 @@ struct xcasts {
     struct xcast_letter *held, **held_end;
     int held_count;
     unsigned missing; /* how often letters were missing */
-    bool is_running, is_new, is_broken; /* is_new: a handler may fit what is held */
+    bool is_running, is_new, is_broken; /* is_new: a handler may fit a held message */
 };
 
 /* Set the handler of a tag; fn NULL: remove it. */
@@ -36,7 +36,7 @@ int xcasts_register(struct xcasts *x, int tag, BNR_Xcast_fn fn, void *arg);
 /* Take a letter of this process to itself. */
 int xcasts_put(struct xcasts *x, int from, const struct backend_letter *letter);
 
-/* Run the handlers of what has come. Returns how many ran. */
+/* Run the handlers of messages that have come. Returns how many ran. */
 int xcasts_deliver(struct xcasts *x, struct backend *b, BNR_Group g);
 
 /* Whether that has something to do. */
@@ -46,7 +46,7 @@ static inline int xcasts_are_due(const struct xcasts *x, const struct backend *b
                                          x->heard);
 }
 
-/* Drop all handlers, and what is held. */
+/* Drop all handlers, and held messages. */
 void xcasts_clear(struct xcasts *x);
 
 #endif

@@ -126,7 +126,7 @@ static int link_waiting(struct hub *h, struct hub_stream *s)
     return 0;
 }
 
-/* The stream of this name, made where there is none. */
+/* The stream of this name, made if missing. */
 static int take_stream(struct hub *h, const struct hub_name *name, enum hub_policy policy,
                        struct hub_stream **found)
 {
@@ -174,7 +174,7 @@ static struct hub_party *take_party(struct hub *h, uint64_t number)
     return p;
 }
 
-/* Put an end into the lists of its party and, where it does, of those who wait. */
+/* Put an end into the list of its party and, if it waits, into that of waiting ends. */
 static void add_end(struct hub *h, struct hub_end *end)
 {
     struct hub_party *p = end->party;

@@ -12,15 +12,15 @@
  *   source    its owner writes, any number of readers subscribe
  *   sink      its owner reads, any number of writers push
  *
- * What holds
+ * Invariants
  *   - A reader gets each byte once, in order. A reliable one gets all of them from where it begins;
- *     an observer that falls behind is told of the gap by the offset of what it gets next.
+ *     an observer that falls behind is told of the gap by the offset of its next bytes.
  *   - A writer may send as many bytes as it has been granted. A grant follows from what the present
  *     reliable readers have not taken, and is computed anew after each change: no reader that has
  *     left can hold a writer up.
  *   - A stream without reliable readers follows its policy. RING: the writer goes on, and the last
- *     bytes are kept. DROP: the writer goes on, and nothing is kept. HOLD: what no reader has
- *     taken is kept, and the writer waits; a later reader goes on at that offset.
+ *     bytes are kept. DROP: the writer goes on, and nothing is kept. HOLD: bytes that no reader has
+ *     taken are kept, and the writer waits; a later reader goes on at that offset.
  *   - Of each writer at most a window of bytes is kept. The usual window, HUB_WINDOW, is a part of
  *     HUB_MEMORY, and HUB_WINDOW_MIN at least; a writer that writes nothing is granted that.
  *   - A window is doubled where the way to another node holds the bytes up: the writer has used all
@@ -84,8 +84,8 @@ enum hub_flag {
     HUB_BROKEN = 16,
     HUB_HAS_FD = 32, /* between a process and its daemon: a descriptor comes along, which the
                         daemon serves as this end */
-    HUB_OPEN = 64, /* the data stop within a line, whose rest comes; a reader is told where it has
-                      subscribed with this flag. DATA without bytes say that no more comes for now */
+    HUB_OPEN = 64, /* the data stop within a line, whose rest comes; readers that subscribe with
+                    * this flag are told. DATA without bytes say that no more comes for now */
     HUB_SHARED = 128, /* between mpiexec and a daemon: ranks of that host get the same bytes, which
                          come with the first of their fragments alone */
 };

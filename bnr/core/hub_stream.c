@@ -193,9 +193,9 @@ static void deliver(struct hub *h, struct hub_link *link, struct hub_effects *e)
     send_fragment(h, link, s->ring.head, 0, HUB_EOF | (s->is_torn ? HUB_BROKEN : 0), e);
 }
 
-/* ---- what is kept ---- */
+/* ---- kept bytes ---- */
 
-/* From which offset on bytes are kept for those who must get them. */
+/* The offset from which bytes are kept for reliable readers. */
 static void set_keep(struct hub_stream *s)
 {
     uint64_t keep = s->ring.head;
@@ -210,7 +210,7 @@ static void set_keep(struct hub_stream *s)
         s->keep = keep > s->ring.tail ? keep : s->ring.tail;
 }
 
-/* Forget what need not be kept once len bytes have come. */
+/* Forget bytes that need not be kept once len bytes have come. */
 static void trim(const struct hub *h, struct hub_stream *s, size_t len)
 {
     uint64_t head = s->ring.head + len, history = s->policy == HUB_RING ? usual_window(h) : 0;

@@ -112,7 +112,7 @@ static int keep(struct keys *k, const void *id, uint32_t len, struct bytes *valu
     return 0;
 }
 
-/* ---- who waits ---- */
+/* ---- waiting gets ---- */
 
 /* The answer is what the owner's node has when the question comes there, so it is for the gets that
  * had come when the question was first sent: for a later one the value may be too old. */
@@ -291,7 +291,7 @@ static void tell_absent(const struct keys *k, const struct keys_interest *intere
     effects_add(effects, EFFECT_VALUE, k->tree->self, &message);
 }
 
-/* Note that a key is wanted for later. Returns NULL where there is no memory. */
+/* Note that a key is wanted for later. Returns NULL without memory. */
 static struct keys_interest *note_interest(struct keys *k, const struct id *id, uint32_t len)
 {
     bool is_full = HASH_COUNT(k->interests) >= KEYS_WAIT_MAX;

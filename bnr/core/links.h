@@ -30,7 +30,7 @@ enum link_event {
 
 enum link_action {
     LINK_NOTHING,
-    LINK_GREET,   /* say what belongs at the beginning of a link */
+    LINK_GREET,   /* send the first messages of a link */
     LINK_CONNECT, /* make it */
     LINK_LOSE,    /* the neighbour is lost */
 };
@@ -47,8 +47,8 @@ struct links {
 
 void links_fini(struct links *l);
 
-/* Replace the neighbours; those that stay keep their state. Appends who has come and who has
- * gone. Returns 0 or -ENOMEM. */
+/* Replace the neighbours; those that stay keep their state. Appends the new ones to come, and the
+ * removed ones to gone. Returns 0 or -ENOMEM. */
 int links_replace(struct links *l, const struct node_list *neighbours, struct node_list *come,
                   struct node_list *gone);
 

@@ -45,7 +45,7 @@ void liveness_fini(struct liveness *l);
 /* Returns 0 or -ENOMEM. Events of a node that is not watched change nothing. */
 int liveness_event(struct liveness *l, enum liveness_event event, uint32_t node, int64_t now);
 
-/* Append who is to be sent a beat, and who is lost; the latter are watched no more. To be called
+/* Append the nodes to send a beat to, and the lost ones, which are watched no more. To be called
  * every limit / LIVENESS_TICKS or so. Returns 0 or -ENOMEM. */
 int liveness_tick(struct liveness *l, int64_t now, struct node_list *beats, struct node_list *lost);
 

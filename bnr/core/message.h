@@ -38,8 +38,8 @@ enum message_kind {
     MESSAGE_GET,        /* routed. group; tag: owner; number: request; data: the key */
     MESSAGE_VALUE,      /* routed. number: request; status; data: the value */
     MESSAGE_ENDED,      /* to the parent. group; data: runs of ranks */
-    MESSAGE_STREAM,     /* routed. tag: which stream; number: of the block, from 1; data. Block 0 asks
-                           what was taken; other: of the question, from 1 */
+    MESSAGE_STREAM,     /* routed. tag: which stream; number: of the block, from 1; data. Block 0
+                         * asks how much was taken; other: of the question, from 1 */
     MESSAGE_CREDIT,     /* routed. tag: which stream; number: the last block that was taken; other: of
                            the question that this answers */
     MESSAGE_NUMBERED,   /* routed, from the root. number: the last SUBMIT that it has of a node's;
@@ -77,7 +77,7 @@ enum {
 };
 
 enum effect_kind {
-    EFFECT_SEND = 1,    /* message to node, over its link: made first where there is none */
+    EFFECT_SEND = 1,    /* message to node, over its link, made first if missing */
     EFFECT_CONNECT,     /* make a link to node; the other end does so too, the first is kept */
     EFFECT_DISCONNECT,  /* close the link to node, and make none any more */
     EFFECT_LOST,        /* node is lost; told once */

@@ -5,7 +5,7 @@
  * its links, its timer and the processes of its host do, and carries out the effects, in their
  * order; the simulator does the same for a hundred thousand.
  *
- * What holds
+ * Invariants
  *   - A node that is lost stays so. All live nodes get to know of it; the node itself, should it be
  *     alive, is told that it is expelled, and ends.
  *   - Each live node delivers the same xcasts in the same order, each once.
@@ -78,7 +78,7 @@ int node_message(struct node_engine *n, uint32_t from, const struct core_message
 /* Something of a message has come from an authenticated node, which lives. */
 void node_heard(struct node_engine *n, uint32_t from, int64_t now);
 
-/* Take what happened to a link, but for SILENT, which the node finds out itself. */
+/* Take an event of a link, but for SILENT, which the node finds out itself. */
 int node_link(struct node_engine *n, uint32_t peer, enum link_event event, int64_t now,
               struct effects *effects);
 

@@ -213,7 +213,7 @@ void placement_file_fini(struct placement_file *f)
     f->room = f->count = 0;
 }
 
-/* The line of a rank; where there is none, say so. */
+/* The line of a rank; if it has none, say so. */
 static const struct placement_line *line_of(const struct placement_file *f, uint32_t rank,
                                             char problem[PLACEMENT_PROBLEM_LEN])
 {
@@ -371,7 +371,7 @@ enum {
     ITEMS_MAX = 1 << 16
 };
 
-/* Read 0,2-4 (a word each) or 0+2,1+4. Returns how many numbers, 0 for what is no list. */
+/* Read 0,2-4 (a word each) or 0+2,1+4. Returns how many numbers, 0 for any other text. */
 static uint32_t read_items(struct placement_reader *r, struct placement_item *items)
 {
     uint32_t count = 0, word = 0;
@@ -390,7 +390,7 @@ static uint32_t read_items(struct placement_reader *r, struct placement_item *it
     return is_good && r->at == r->end ? count : 0;
 }
 
-/* Bind a rank to the numbers of a word. Returns 0, -EINVAL where there is no such processor. */
+/* Bind a rank to the numbers of a word. Returns 0, -EINVAL if there is no such processor. */
 static int bind_to_word(struct placement_rank *rank, const struct placement_machine *m,
                         enum placement_unit unit, const struct placement_item *items,
                         uint32_t count, uint32_t word)

@@ -3,7 +3,7 @@
 /*
  * How the ends of a group's processes come to the root: as runs of ranks that ended alike. A node
  * tells its parent at once when all below have ended, or one has failed; otherwise once in a
- * while. What is told twice, after a new link, counts once.
+ * while. An end told twice, after a new link, counts once.
  */
 #ifndef BNR_ROLLUP_H
 #define BNR_ROLLUP_H
@@ -53,7 +53,7 @@ int rollup_node_lost(struct rollup *r, uint32_t node, struct effects *effects);
 
 /* There is a new link to the parent: tell all. */
 void rollup_greet(struct rollup *r, struct effects *effects);
-/* Tell what is new. */
+/* Tell the news. */
 void rollup_tick(struct rollup *r, struct effects *effects);
 
 bool rollup_has_ended(const struct rollup *r, uint32_t rank);

@@ -51,7 +51,7 @@ enum tree_outcome {
     TREE_KNOWN = 1
 };
 
-/* Take a node for lost. Returns 0 where that is news, TREE_KNOWN, -EINVAL for no node, -ENOMEM. */
+/* Take a node for lost. Returns 0 if that is news, TREE_KNOWN, -EINVAL for no node, -ENOMEM. */
 int tree_lose(struct tree *t, uint32_t node);
 
 /* The nearest live node above, or NODE_NONE: node is the root, or the root is lost. */

@@ -60,7 +60,7 @@ static bool has_come(struct tree_fence *f, uint32_t child)
     return part && part->number == f->released + 1;
 }
 
-/* Whether all have come of whom this node waits. */
+/* Whether all awaited members have come. */
 static bool is_complete(struct tree_fence *f)
 {
     struct node_list children = {0};
@@ -106,7 +106,7 @@ static struct core_message sum_up(struct tree_fence *f)
     return sum;
 }
 
-/* The root ends a fence: with what was collected, if that is little, and all is well. */
+/* The root ends a fence: with the collected entries, if they are short, and all is well. */
 static void decide(struct tree_fence *f, struct core_message *sum, struct effects *effects)
 {
     if (f->is_hurt)

@@ -28,7 +28,7 @@ enum {
     PROGRAM_MS = 20000 /* for the report to be made */
 };
 
-/* One who has come in by the door. */
+/* A caller that has come in by the door. */
 struct ask_client {
     uv_pipe_t pipe; /* first */
     uv_write_t write;
@@ -250,7 +250,7 @@ static void send_report(void *arg, const char *report)
         drop_client(client);
 }
 
-/* One who has connected by fd, which is taken over; NULL: the connection is closed. */
+/* A caller over fd, which is taken over; NULL: the connection is closed. */
 static struct ask_client *create_client(struct ask *a, int fd)
 {
     struct ask_client *client = calloc(1, sizeof(*client));

@@ -4,8 +4,8 @@
  * A ring of bytes in shared memory, from one process to another: letters between a rank and the
  * daemon of its host. One end alone writes, the other alone reads; neither waits here.
  *
- * A letter is its length as a u32, then that many bytes; numbers are in network byte order. What
- * is written is a stream, so a letter may be longer than the ring.
+ * A letter is its length as a u32, then that many bytes; numbers are in network byte order. The
+ * ring is a stream, so a letter may be longer than the ring.
  *
  * Neither end trusts the other: counts that do not fit the ring are -EPROTO.
  */
@@ -37,7 +37,7 @@ enum mail_mode {
 struct mail_words {
     _Alignas(64) _Atomic uint64_t put; /* bytes so far; stored with release after them */
     _Alignas(64) _Atomic uint64_t taken;
-    _Atomic uint32_t turns;   /* futex: counts what has been taken, for a writer that sleeps */
+    _Atomic uint32_t turns;   /* futex: counts reads, for a writer that sleeps */
     _Atomic uint32_t is_full; /* the daemon waits for room: ring when there is some */
 };
 

@@ -132,7 +132,7 @@ static void fill_hosts(struct table *t, const struct table_spec *spec)
     }
 }
 
-/* The hosts as given, and the ranks where they are said to be. */
+/* The hosts as given, and the ranks on their hosts. */
 static void place(struct table *t, const struct table_wide *wide)
 {
     uint32_t slots = 0;
@@ -237,7 +237,7 @@ int table_create(struct table *t, const struct table_spec *spec)
     return rc;
 }
 
-/* The size of the shared memory behind fd, or -1 where it is no such thing. */
+/* The size of the shared memory behind fd, or -1 if it is no such memory. */
 static int64_t segment_size(int fd)
 {
     struct stat st;

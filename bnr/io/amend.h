@@ -19,13 +19,13 @@ struct amend {
     const struct place *place;
     char *path;   /* of a debugger or window around programs; NULL: none */
     char **agent; /* the words that run programs, NULL-terminated; NULL: none */
-    char *agent_text, *agent_path; /* where these are; the first of them */
+    char *agent_text, *agent_path; /* memory of these; the first of them */
     char **argv; /* of the rank that is being started; envp likewise */
     char **envp;
     char texts[4][256];
 };
 
-/* Find what is needed. Returns 0, or what to exit with, with a sentence in why; *a can be given to
+/* Find the needed files. Returns 0, or the exit status with a sentence in why; *a can be given to
  * amend_fini(). */
 int amend_prepare(struct amend *a, const struct start_wish *wish, const struct place *place,
                   char why[512]);

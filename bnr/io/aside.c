@@ -22,7 +22,7 @@ static struct {
     bool has_news;   /* it is open; the loop's thread alone looks */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* The lock guards what follows. */
+    /* The lock guards the rest. */
     struct aside_queue wanted, ready; /* to be done; done */
     int wanted_count, threads, idle;
     bool is_over;
@@ -43,7 +43,7 @@ static struct aside_work *take(struct aside_queue *q)
     return work;
 }
 
-/* Do the first of what is wanted, with the lock held; not meanwhile. */
+/* Do the first request. Called with the lock held; released meanwhile. */
 static void do_next(void)
 {
     struct aside_work *work = take(&aside.wanted);

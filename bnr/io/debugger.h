@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A debugger for each rank, which attaches to its process in a window of its own: of tmux where mpiexec
- * runs in one, else an xterm. On another host it is run by the command that starts daemons there. */
+/* A debugger for each rank, which attaches to its process in a window of its own: of tmux if
+ * mpiexec runs in one, otherwise an xterm. On another host it is run by the command that starts
+ * daemons there. */
 #ifndef BNR_DEBUGGER_H
 #define BNR_DEBUGGER_H
 
@@ -28,7 +29,7 @@ struct debugger_target {
     const char *host, *user;     /* for that */
 };
 
-/* Open the window of a rank; in_fd is what reads nothing. Returns 0, or -errno. */
+/* Open the window of a rank; in_fd: a descriptor that reads nothing. Returns 0, or -errno. */
 int debugger_open(const struct debugger *d, const struct debugger_target *target, int in_fd);
 
 /* Whether some debugger has attached to a process. */

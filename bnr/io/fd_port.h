@@ -4,9 +4,9 @@
  * A descriptor that the loop reads, or writes, without ever waiting for it.
  *
  * One that is this process's alone becomes non-blocking. The mode of one that others share stays as it
- * is: a pipe or a terminal is opened anew where that is allowed, a socket is told for each call not to
- * wait, and so is any other where the kernel can. What remains, above all files, is read and written by
- * a thread (aside.h).
+ * is: a pipe or a terminal is opened anew if that is allowed, a socket is told for each call not to
+ * wait, and so is any other if the kernel can. A thread reads and writes the rest, above all files
+ * (aside.h).
  */
 #ifndef BNR_IO_FD_PORT_H
 #define BNR_IO_FD_PORT_H
@@ -39,8 +39,8 @@ void fd_port_close(struct fd_port *port);
 /* Whether ready() is to be called. */
 void fd_port_want(struct fd_port *port, bool is_wanted);
 
-/* Returns how many bytes, 0 at the end, -EAGAIN where there are none now, -EINPROGRESS while a thread
- * is at it: then the same call again, after ready(), brings what became of it; or -errno. */
+/* Returns how many bytes, 0 at the end, -EAGAIN if there are none now, -EINPROGRESS while a thread
+ * is at it: then the same call again, after ready(), brings the result; or -errno. */
 ssize_t fd_port_read(struct fd_port *port, void *at, size_t len);
 ssize_t fd_port_write(struct fd_port *port, const void *at, size_t len);
 

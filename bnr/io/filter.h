@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Send a text through a program: it reads the text from its standard input, and what it writes to
- * its standard output is collected. The loop goes on meanwhile. The program is a child of this
- * process; whoever reaps children reaps it.
+ * Send a text through a program: it reads the text from its standard input, and its standard output
+ * is collected. The loop goes on meanwhile. The program is a child of this process; the caller
+ * reaps it with its other children.
  */
 #ifndef BNR_FILTER_H
 #define BNR_FILTER_H
@@ -30,8 +30,8 @@ struct filter_job {
     void *arg;
 };
 
-/* Start the program; takes the input over in any case. Returns 0 with *filter, or -errno with what
- * failed in *step. */
+/* Start the program; takes the input over in any case. Returns 0 with *filter, or -errno with the
+ * failed step in *step. */
 int filter_start(struct filter **filter, uv_loop_t *loop, const struct filter_job *job,
                  const char **step);
 

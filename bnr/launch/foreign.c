@@ -46,7 +46,7 @@ static bool read_segments(struct program *p)
     return take(p->fd, p->segment, (size_t)p->count * sizeof(p->segment[0]), head.e_phoff);
 }
 
-/* The offset in the file of what lies at this address. */
+/* The offset in the file of this address. */
 static bool find_offset(const struct program *p, uint64_t address, uint64_t *offset)
 {
     for (int i = 0; i < p->count; i++) {
@@ -70,7 +70,7 @@ static bool is_foreign(const char *name, const void *arg)
     return false;
 }
 
-/* What is looked for among the entries of a program. */
+/* The wanted entries of a program. */
 struct search {
     bool (*is_sought)(const char *name, const void *arg); /* of a library that is needed */
     const void *arg;

@@ -60,7 +60,7 @@ static int load_library(char why[512])
     return -ENOENT;
 }
 
-/* The number of the object of a level around a hardware thread. Where there is no such object, the
+/* The number of the object of a level around a hardware thread. Without such an object, the
  * thread's own number. */
 static uint32_t number_of(hwloc_obj_t pu, enum placement_level level, bool *lacks)
 {
@@ -116,7 +116,7 @@ static int take_cpus(struct hardware *h, hwloc_topology_t topology)
 
 /* ---- devices ---- */
 
-/* What is asked for: a kind of devices, and how many of it come before. */
+/* The question: a kind of devices, and how many of it come before. */
 static const struct device_kind {
     const char *word, *begins; /* begins: of names; NULL: any */
     unsigned types;            /* of hwloc: a bit each */

@@ -412,7 +412,7 @@ int launch_start(const struct launch *l, pid_t *pid, int *pidfd, const char **st
 
 /* ---- why it did not start ---- */
 
-/* The script at path, of which head is the beginning, could not be executed. */
+/* The script at path, which begins with head, could not be executed. */
 static void explain_script(char *head, int rc, char *why, size_t size)
 {
     char *name = head + 2 + strspn(head + 2, " \t");
@@ -441,7 +441,7 @@ static void explain_script(char *head, int rc, char *why, size_t size)
         snprintf(why, size, "its interpreter '%.200s': %s", name, strerror(-rc));
 }
 
-/* The program at path, of which head (len bytes) is the beginning, could not be executed. */
+/* The program at path, which begins with head (len bytes), could not be executed. */
 static void explain_execute(char *head, ssize_t len, int rc, char *why, size_t size)
 {
     struct utsname machine = {0};

@@ -87,8 +87,8 @@ static bool find_profile(char file[2 * PATH_MAX])
     return !access(file, R_OK);
 }
 
-/* "LD_PRELOAD=...", where it is wanted. The loader parts that list at blanks, which no quotes prevent: a
- * folder with a blank is one that it is to search, *folder; else that is NULL. Returns 0, -ENOMEM or
+/* "LD_PRELOAD=...", if wanted. The loader parts that list at blanks, even within quotes: it has to
+ * search a folder with a blank, *folder; any other leaves *folder NULL. Returns 0, -ENOMEM or
  * -ENOENT. */
 static int profile_setting(char *const *environment, char **setting, char **folder)
 {

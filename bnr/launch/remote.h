@@ -29,7 +29,7 @@ struct remote {
                           * One of another name gets the user, the host and the command alone. */
     const char *more;    /* options more for ssh, the agent or srun; may be NULL */
     const char *daemon;  /* the path of vireod there, or of what else is to run */
-    const char *argument[REMOTE_ARGUMENTS]; /* of what runs there, plain words; NULL: no more */
+    const char *argument[REMOTE_ARGUMENTS]; /* of the program there, plain words; NULL: no more */
     bool may_ask;            /* a person at the terminal can answer ssh */
     bool has_terminal;       /* it is given the terminal of the command, as a person wants it */
 };
@@ -43,7 +43,7 @@ bool remote_is_closed(const char *command);
 
 /* What a command that has ended without a daemon says of itself. */
 struct remote_verdict {
-    enum launching_stage stage; /* where it failed */
+    enum launching_stage stage; /* the failed stage */
     bool is_final;              /* trying again would not help */
 };
 

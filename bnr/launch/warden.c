@@ -70,7 +70,7 @@ int warden_names_job(const char *block, size_t len, const char *id)
     return 0;
 }
 
-/* Drop what is before end off a block of len bytes. Returns how many are left. */
+/* Drop the bytes before end off a block of len bytes. Returns how many are left. */
 static size_t cut(char *block, size_t len, const char *end)
 {
     size_t n = (size_t)(end - block);
@@ -309,7 +309,7 @@ static int start_one(struct wardens *w, int i)
         return -errno;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* in the warden for ever: only SIGKILL ends it */
-    /* fork() would run what libraries do after it, such as to make pipes. */
+    /* fork() would run the libraries' handlers, which may make pipes. */
     pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (!pid) {
         struct mark mark;

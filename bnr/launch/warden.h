@@ -9,8 +9,8 @@
  * The folders of the ranks (session_folder.h) go too. Where mpiexec has made its terminal raw (--pty), the warden first makes it as it was before.
  *
  * It sleeps in a read of a pipe that only mpiexec holds, in a session of its
- * own. mpiexec has two of them, so that one is left where mpiexec and the other are killed
- * together, and starts another where one is killed.
+ * own. mpiexec has two of them, so that one is left if mpiexec and the other are killed together,
+ * and starts a new one if one is killed.
  */
 #ifndef BNR_WARDEN_H
 #define BNR_WARDEN_H
@@ -37,8 +37,9 @@ struct wardens {
     size_t name_size;
 };
 
-/* Start them. folder: of the job, to be removed after it; "": none; it stays where it is. name, of size bytes, is the memory of this program's first arguments; the wardens
- * write over it, so that they are not taken for mpiexec. NULL leaves it. Returns 0 or -errno. */
+/* Start them. folder: of the job, to be removed after it; "": none; the text must not move. name, of size
+ * bytes, is the memory of this program's first arguments; the wardens write over it, so that they
+ * are not taken for mpiexec. NULL leaves it. Returns 0 or -errno. */
 int wardens_start(struct wardens *w, const struct table *t, const char *folder, char *name,
                   size_t size);
 

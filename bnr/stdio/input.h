@@ -2,8 +2,7 @@
 
 /*
  * mpiexec's stdin: a writer of the hub, to the stdin of each target. It is read as far as the hub
- * grants: the slowest target bounds that. A target that closes its stdin or ends is left out; with
- * the last one mpiexec stops reading.
+ * grants: the slowest target bounds that. forward.h has the rules.
  */
 #ifndef BNR_STDIO_INPUT_H
 #define BNR_STDIO_INPUT_H

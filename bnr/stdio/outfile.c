@@ -13,7 +13,7 @@
 
 #include "os/log.h"
 
-/* The text for the letter after "%", into text; -EINVAL where it is none. */
+/* The text for the letter after "%", into text; -EINVAL if it is none. */
 static int substitute(const struct outfile *o, char letter, int rank, char *text, size_t size)
 {
     int digits = 1;
@@ -62,7 +62,7 @@ static int make_folders(char *name)
     return 0;
 }
 
-/* Without waiting for the reader of a named pipe: where there is none, that is told. */
+/* Does not wait for the reader of a named pipe: a missing one is an error. */
 static int open_file(const char *name, int flags)
 {
     int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | flags, 0666);

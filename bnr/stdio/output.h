@@ -3,7 +3,7 @@
 /*
  * One output of mpiexec: a descriptor of its own, the line assembler before it, and the
  * bytes that wait. One write is under way at a time, in the writer's thread (writer.h);
- * what comes meanwhile is written next, in one piece.
+ * bytes that come meanwhile are written next, in one piece.
  */
 #ifndef BNR_STDIO_OUTPUT_H
 #define BNR_STDIO_OUTPUT_H
@@ -43,7 +43,7 @@ bool output_is_idle(const struct output *o);
 /* 0, or what the first failed write said (-errno, never -EPIPE). */
 int output_error(const struct output *o);
 
-/* Its reader has gone: what is written is dropped. */
+/* Its reader has gone: bytes are dropped. */
 bool output_is_unread(const struct output *o);
 
 /* As output_put(), but written before it returns, which may block. Only while the

@@ -16,10 +16,10 @@
 bool terminal_grab(void);
 void terminal_release(void);
 
-/* Its modes before and since terminal_grab(); NULL where it is not grabbed. */
+/* Its modes before and since terminal_grab(); NULL unless grabbed. */
 const struct termios *terminal_modes(void);
 
-/* The size of the terminal that mpiexec runs in; 24 lines of 80 where there is none. */
+/* The size of the terminal that mpiexec runs in; 24 lines of 80 without one. */
 struct winsize terminal_size(void);
 
 #endif

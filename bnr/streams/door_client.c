@@ -392,7 +392,7 @@ static ptrdiff_t take_wish(struct door_client *c)
     return 0;
 }
 
-/* Take what stands at an offset. Returns how many bytes that takes, 0 where there are too few, or
+/* Take the message at an offset. Returns how many bytes it takes, 0 if there are too few, or
  * -EPROTO. */
 static ptrdiff_t take_next(struct door_client *c, size_t at)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A descriptor that a daemon serves as one end of a stream: what can be read from it goes to the
- * hub as far as that grants, or what the hub sends is written to it.
+ * A descriptor that a daemon serves as one end of a stream: its bytes go to the hub as far as that
+ * grants, or the hub's bytes are written to it.
  *
  * The descriptor may be shared with another process, which keeps its mode, and neither a file nor a
  * terminal holds the loop up (fd_port.h). A terminal is read only while this process is in its
@@ -43,13 +43,13 @@ int fd_end_create(struct fd_end **end, uv_loop_t *loop, uint32_t id, int fd, enu
 /* GRANT, FRAGMENT, SHUT or FLUSHED has come for it. */
 void fd_end_hear(struct fd_end *end, const struct hub_message *m);
 
-/* A writer: take what can be read now, and close. A reader: close at once. */
+/* A writer: take the bytes readable now, and close. A reader: close at once. */
 void fd_end_close(struct fd_end *end);
 /* The process that owns the descriptor is gone. A writer is read to its end, which others may put
  * off for a while only, unless it is a file; a reader is broken. */
 void fd_end_orphan(struct fd_end *end);
 
-/* Flush with this number, once what can be read now has been sent. */
+/* Flush with this number, once the bytes readable now have been sent. */
 void fd_end_flush(struct fd_end *end, uint64_t number);
 
 /* Close without a word to the hub. over() is not called. */

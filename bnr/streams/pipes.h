@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The pipes of the ranks of this host, as ends of the hub's streams: what a rank writes is a source
+ * The pipes of the ranks of this host, as ends of the hub's streams: a rank's output is a source
  * with the tag of its descriptor, its stdin is a sink with tag 0. mpiexec and each daemon have one.
  *
- * Each rank has a source for stdout and one for stderr, also where it has no pipe: that one ends at
- * once. So a reader of all knows how many ends will come.
+ * Each rank has a source for stdout and one for stderr, even without a pipe: that one ends at once.
+ * So a reader of all knows how many ends will come.
  */
 #ifndef BNR_PIPES_H
 #define BNR_PIPES_H
@@ -38,11 +38,11 @@ int pipes_attach(struct pipes *p, int rank, int in_fd, int out_fd, int err_fd);
 /* The rank was not started: it writes nothing. One that was attached is left alone. */
 void pipes_skip(struct pipes *p, int rank);
 
-/* The rank has ended: its pipes are read to their end; if others still hold them after 200 ms, what
- * stands in them then is read. */
+/* The rank has ended: its pipes are read to their end; if others still hold them after 200 ms, the
+ * bytes in them then are read. */
 void pipes_rank_ended(struct pipes *p, int rank);
 
-/* The reader of what ranks write to fd has gone: they get SIGPIPE. */
+/* The reader of the ranks' fd has gone: they get SIGPIPE. */
 void pipes_unread(struct pipes *p, int fd);
 
 /* The hub says something to one of these ends. */

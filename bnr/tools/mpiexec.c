@@ -334,7 +334,7 @@ static int begin(const struct options *o, char why[512])
     return code;
 }
 
-/* Run the job; where all output becomes XML, within an element. */
+/* Run the job; if all output becomes XML, within an element. */
 static int run_recorded(const struct options *o, struct run_job *job)
 {
     char why[PATH_MAX + 128];
@@ -478,7 +478,8 @@ static int use_stdin(const char *name)
     return rc;
 }
 
-/* Run this command line again, without -tv, under TotalView. Returns only where that is not possible. */
+/* Run this command line again, without -tv, under TotalView. Returns only if that is not
+ * possible. */
 static int run_under_totalview(int argc, char **argv)
 {
     char own[PATH_MAX], path[PATH_MAX], why[512];
@@ -513,8 +514,9 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
-/* Tell what makes it doubtful that this is the job that is wanted: hosts that nothing names, and another
- * launcher that has started several of mpiexec. A rank of this library's may well start a job of its own. */
+/* Warn of two signs that the user wanted another job: hosts that nothing names, and another
+ * launcher that has started several of mpiexec. A rank of this library's may well start a job of
+ * its own. */
 static void tell_doubts(const struct options *o)
 {
     char why[512];

@@ -93,7 +93,7 @@ enum option_action {
     OPTION_SHOW_MAP,
     OPTION_SHOW_HARDWARE,
     OPTION_DRY,
-    OPTION_XTERM, /* from here to OPTION_AGENT: what is around ranks */
+    OPTION_XTERM, /* from here to OPTION_AGENT: the surroundings of ranks */
     OPTION_GDB,
     OPTION_DEBUGGER,
     OPTION_TOTALVIEW,
@@ -142,8 +142,8 @@ const struct option_row *option_find(const char *name, size_t len);
 /* The options that a name (len bytes) of OPTION_ALIAS stands for, with "%" for its value. */
 const char *option_alias(const char *name, size_t len);
 
-/* The spelling nearest to name, with its dashes, into near (at least 64 bytes); "" where
- * none is near, or the nearest is refused. */
+/* The spelling nearest to name, with its dashes, into near (at least 64 bytes); "" if none is near,
+ * or the nearest is refused. */
 void option_nearest(const char *name, size_t len, char *near, size_t size);
 
 /* Write a spelling with the dashes it is usually written with: one for a

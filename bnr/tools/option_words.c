@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Options whose value is a list of words that stand for other options: --display, --rtos; and lists
- * of signals. Words come in any case, and may be cut short where one is left that begins so. */
+ * of signals. Words come in any case, and may be cut short as long as only one begins so. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 struct meaning {
     const char *word;
     const char *words; /* options, with "%" for the word's value; NULL: nothing; "!WHY": refused;
-                        * "?WHY": refused where the word is off, else nothing */
+                        * "?WHY": refused if the word is off, otherwise nothing */
 };
 
 static const struct meaning of_display[] = {

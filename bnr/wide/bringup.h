@@ -27,7 +27,7 @@ struct bringup_hooks {
     struct bytes *(*order)(void *arg, uint32_t host);
     /* The link is piped: take over what the daemon's stdin and stdout are. Returns 0 or -errno. */
     int (*piped)(void *arg, uint32_t host, int in_fd, int out_fd);
-    /* The daemon says where it listens, in hexadecimal digits; see addresses.h. */
+    /* The daemon's address, in hexadecimal digits; see addresses.h. */
     void (*found)(void *arg, uint32_t host, const char *digits);
     /* A line of what it tells of its machine (survey.h). Returns whether that was the last. */
     bool (*told)(void *arg, uint32_t host, const char *digits);
@@ -57,7 +57,7 @@ struct bringup {
     uv_timer_t ask;   /* runs while a login may ask a person */
     uv_timer_t timer; /* runs while a command has a time limit, or rests */
     bool is_asking;    /* a login asks its user something */
-    uv_timer_t notice; /* until it is time to say who is awaited */
+    uv_timer_t notice; /* until it is time to name the awaited hosts */
 };
 
 /* Begin. The hosts and what remote names outlive it. Returns 0 or -errno. */

@@ -70,7 +70,7 @@ static void on_written(uv_write_t *write, int status)
         daemon_link_close(link, status);
 }
 
-/* Write what waits, in one piece. */
+/* Write the waiting messages, in one piece. */
 static int write_unsent(struct daemon_link *link)
 {
     unsigned count = link->unsent_count;
@@ -229,7 +229,7 @@ static int hear_proof(struct daemon_link *link, const uint8_t *at)
 
 /* ---- reading ---- */
 
-/* How many bytes the next piece has; 0 with *rc: what comes is none of ours. */
+/* How many bytes the next piece has; 0 with *rc: the bytes are none of ours. */
 static size_t next_len(struct daemon_link *link, int *rc)
 {
     size_t len = 0, left = link->len - link->parsed;

@@ -17,11 +17,11 @@ struct login {
     pid_t holder; /* the group that has the terminal; 0: mpiexec's own */
 };
 
-/* Open the terminal, where there is one and mpiexec is in its foreground. */
+/* Open the terminal, if mpiexec has one and is in its foreground. */
 void login_open(struct login *l);
 void login_close(struct login *l);
 
-/* Whether a command, the first of its group, asks, or waits to ask. It gets the terminal where that is
+/* Whether a command, the first of its group, asks, or waits to ask. It gets the terminal if that is
  * free. */
 bool login_asks(struct login *l, pid_t pid);
 

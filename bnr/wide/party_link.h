@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Between mpiexec and a daemon: what processes at the daemon's door say to the hub of streams, and
- * what it says to them. Each message is a block of a stream (bnr/core/stream.h), so that none is
- * lost with a link; a block is done with when it has come. What is under way is bounded by what the
- * hub grants. Bytes that several ranks of a host get go over the link once.
+ * Between mpiexec and a daemon: messages of processes at the daemon's door to the hub of streams,
+ * and the hub's messages to them. Each message is a block of a stream (bnr/core/stream.h), so that
+ * none is lost with a link; a block is done with when it has come. The hub's grants bound the bytes
+ * under way. Bytes that several ranks of a host get go over the link once.
  */
 #ifndef BNR_PARTY_LINK_H
 #define BNR_PARTY_LINK_H
@@ -37,7 +37,7 @@ void party_link_say(struct party_link *l, uint32_t party, const struct hub_messa
 
 /* A STREAM or CREDIT with tag LAUNCH_STREAM_PARTY has come from node. */
 void party_link_take(struct party_link *l, const struct core_message *message);
-/* Say again what may be lost. */
+/* Say again messages that may be lost. */
 void party_link_tick(struct party_link *l, bool is_new);
 
 #endif

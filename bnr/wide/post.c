@@ -225,7 +225,7 @@ static int make_xcast(const struct post *p, const struct post_rank *r, struct xc
     return input->data ? 0 : -ENOMEM;
 }
 
-/* Hand over what waits. Returns whether it is gone. */
+/* Hand over the waiting letter. Returns whether it is gone. */
 static bool send_waiting(struct post *p, struct post_rank *r)
 {
     bool is_mine;
@@ -243,7 +243,7 @@ static bool send_waiting(struct post *p, struct post_rank *r)
     return true;
 }
 
-/* Read until there is a letter. Returns 1 where there is, 0, or -EPROTO, -ENOMEM. */
+/* Read until there is a letter. Returns 1 with a letter, 0, or -EPROTO, -ENOMEM. */
 static int read_letter(struct post_rank *r, const struct mail *from)
 {
     long n = 0;

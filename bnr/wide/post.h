@@ -9,7 +9,7 @@
  * u32 first and last rank of each, data. As an xcast: u32 its rank, and the same from the tag on.
  * To a rank: u32 from, u32 tag, data; from UINT32_MAX: u32 number of letters that are missing.
  *
- * A rank that takes nothing holds nobody up: what is too much for it is dropped, and it is told.
+ * A rank that takes nothing holds nobody up: excess letters are dropped, and it is told.
  */
 #ifndef BNR_POST_H
 #define BNR_POST_H
@@ -47,7 +47,7 @@ bool post_look(struct post *p);
 /* The same for the rank at this place among those that run here. */
 bool post_look_at(struct post *p, uint32_t at);
 
-/* An xcast has come: origin, and what is behind its addresses in data. */
+/* An xcast has come: origin, and the part of data behind its addresses. */
 void post_deliver(struct post *p, uint32_t origin, struct bytes *data, struct unpacking u);
 
 #endif

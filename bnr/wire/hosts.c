@@ -26,7 +26,7 @@ struct hosts_span {
     size_t len;
 };
 
-/* What is given of a host, or of several by a bracket. */
+/* The description of a host, or of several by a bracket. */
 struct hosts_line {
     struct hosts_span user; /* at NULL: none */
     uint32_t slots;         /* 0: no number */
@@ -61,7 +61,7 @@ static struct hosts_span trim(struct hosts_span s)
     return s;
 }
 
-/* Cut off what comes before the first separator that stands outside brackets. */
+/* Cut off the text before the first separator outside brackets. */
 static struct hosts_span cut(struct hosts_span *rest, bool (*separates)(char))
 {
     struct hosts_span part = *rest;
@@ -90,7 +90,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Returns false where it is no number from 1 to most. */
+/* Returns false if it is no number from 1 to most. */
 static bool read_number(struct hosts_span s, uint32_t most, uint32_t *number)
 {
     uint64_t value = 0;

@@ -7,7 +7,7 @@
  *     u32 length of all, u8 kind, u8 flags, u8 policy, u8 0, u32 id, stream, status, rank, tag,
  *     u64 off, head, taken, data
  *
- * A connection to a job's door begins with a request: "Vdoor", a NUL, u8 version, u8 what is wanted.
+ * A connection to a job's door begins with a request: "Vdoor", a NUL, u8 version, u8 request.
  */
 #ifndef BNR_HUB_FRAME_H
 #define BNR_HUB_FRAME_H
@@ -37,7 +37,7 @@ int door_request_unpack(const uint8_t at[DOOR_REQUEST_LEN]);
 /* Write the head of a message; its data follows. */
 void hub_frame_head(uint8_t at[HUB_FRAME_HEAD], const struct hub_message *m);
 
-/* Read one message at the beginning of len bytes. Returns the bytes that it takes, 0 where there are
+/* Read one message at the beginning of len bytes. Returns the bytes that it takes, 0 if there are
  * too few, or -EPROTO. Its data points into the bytes. */
 ptrdiff_t hub_frame_unpack(const uint8_t *at, size_t len, struct hub_message *m);
 

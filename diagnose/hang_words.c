@@ -99,7 +99,7 @@ const char *words_number(struct hang *h, const struct hang_comm *comm, int numbe
     return words(h, " (its collective number %d)", number + 1);
 }
 
-/* ---- what is awaited ---- */
+/* ---- awaited things ---- */
 
 enum wait_kind {
     RECEIPT,
@@ -134,7 +134,7 @@ const struct words_wait *words_wait(const struct hang_item *item)
     return &waits[kind_of(item)];
 }
 
-/* What is awaited, without its envelope. */
+/* The awaited thing, without its envelope. */
 static const char *awaited(struct hang *h, const struct hang_item *item, const char *peer)
 {
     const char *s = item->bytes == 1 ? "" : "s";
@@ -277,8 +277,8 @@ const char *words_others(struct hang *h, const struct hang_others *others)
 
 /* ---- lines ---- */
 
-/* Write words from column at on; what does not fit comes below, behind so many blanks. Returns
- * the column. */
+/* Write words from column at on; the rest comes below, behind so many blanks. Returns the
+ * column. */
 static int wrap_words(FILE *to, const char *words, int len, int at, int indent)
 {
     while (len > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Messages that count once, of many senders: each sender gives its own numbers, and one that was overheard and
- * is said again has a number that was taken. There are as many senders as have proven themselves. */
+/* Messages that count once, of many senders: each sender has numbers of its own (replay.h). There
+ * are as many senders as have proven themselves. */
 #ifndef OS_HEARD_H
 #define OS_HEARD_H
 

@@ -24,8 +24,8 @@ enum os_log_level {
  * not copied. */
 void os_log_identity(int rank, const char *host);
 
-/* This process's name: "rank 3 on host", as os_log_identity() or mpiexec has told it, or else
- * "program on host". */
+/* This process's name: "rank 3 on host", as os_log_identity() or mpiexec has told it, or "program
+ * on host". */
 enum {
     OS_LOG_WHO = 160
 }; /* bytes are enough */
@@ -41,8 +41,8 @@ int os_fail(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3), c
  */
 void os_one_line(char *text);
 
-/* This host's name, as os_log_identity() or mpiexec has told it, or else as the kernel has it, cut
- * to 255 bytes. It is never resolved, and the call never fails. */
+/* This host's name, as os_log_identity() or mpiexec has told it, or as the kernel has it, cut to
+ * 255 bytes. It is never resolved, and the call never fails. */
 const char *os_host_name(void);
 
 #endif

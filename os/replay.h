@@ -12,8 +12,8 @@ struct os_replay {
     uint64_t last, bits; /* bit n: last - n */
 };
 
-/* Take a number, of which the lowest is 1. Returns 0, or -EPROTO where it was taken before, or is
- * older than what is remembered. */
+/* Take a number, at least 1. Returns 0, or -EPROTO if it was taken before, or is older than the
+ * remembered ones. */
 int os_replay_take(struct os_replay *r, uint64_t number);
 
 #endif

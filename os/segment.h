@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Make a segment of size bytes, of which need are sure to be used: an unnamed file is made only
- * where there is room for those. Returns a close-on-exec descriptor, or -errno. */
+/* Make a segment of size bytes; need of them will surely be used: an unnamed file is made only with
+ * room for those. Returns a close-on-exec descriptor, or -errno. */
 int os_segment_create(const char *label, uint64_t size, uint64_t need);
 
 /* What other processes may do with a segment from now on. */

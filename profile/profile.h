@@ -7,7 +7,7 @@
  * profiling tool does, and libc.
  *
  * It records from MPI_Init to MPI_Finalize, which also bring what the ranks have recorded to rank 0
- * of MPI_COMM_WORLD. Threads may call at any time: one lock guards what is recorded.
+ * of MPI_COMM_WORLD. Threads may call at any time: one lock guards the record.
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
@@ -53,9 +53,9 @@ void profile_end(struct profile_span *span);
 
 /* ---- messages: messages.c ---- */
 
-/* A receive, or what becomes one. Receives that match messages of one sender, communicator and tag
- * match them in the order in which they were posted: by that a message's two ends get one name,
- * without anything being sent. */
+/* A receive, or a request that becomes one. Receives that match messages of one sender,
+ * communicator and tag match them in the order in which they were posted: by that a message's two
+ * ends get one name, without anything being sent. */
 struct profile_post {
     uint64_t comm, order;
 };

@@ -27,7 +27,7 @@ struct failure {
 
 /* A call of ROMIO's begins in this thread. */
 void failure_begin(bool inner);
-/* The call ends; *failure says what has failed. */
+/* The call ends; *failure is the failure. */
 void failure_end(struct failure *failure);
 
 /* Note an error by its errno. Returns the code for ROMIO: MPI_SUCCESS or a class. */
@@ -39,7 +39,7 @@ void failure_note_errno(const char *message);
 
 /* The error class of an errno. */
 int failure_class(int number);
-/* Describe in words what has failed with a file, and the cure. */
+/* Describe a file's failure in words, and the cure. */
 void failure_say(const struct failure *failure, const char *name, struct io_error *error);
 
 #endif

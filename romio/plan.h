@@ -3,11 +3,11 @@
 /*
  * The way in which a file is accessed, which depends on its file system and its view. Without locks
  * nothing is done that needs one: strided data are written piece by piece, not by reading the gaps
- * and writing them back. Hints of the user's come first. Where they leave the choice, and all
+ * and writing them back. Hints of the user's come first. If they leave the choice, and all
  * processes and the file system are on one host, it is made by the runs of the view: those that are
- * long or far from each other are worth a system call each. Of other runs, a process that reads sieves
- * alone where enough of what lies between the first and the last byte is its own; collective writes
- * are two-phase, as processes that sieve exclude each other.
+ * long or far from each other are worth a system call each. Of other runs, a reading process sieves
+ * alone if enough of the span from its first to its last byte is its own; collective writes are
+ * two-phase, as processes that sieve exclude each other.
  */
 #ifndef ROMIO_PLAN_H
 #define ROMIO_PLAN_H
@@ -49,7 +49,7 @@ void plan_buffers(struct io_file *file, MPI_Info given);
 /* After hints or a view were set: change hints that are impossible, and choose how data are accessed.
  * Collective. */
 void plan_settle(struct io_file *file);
-/* Print on stderr how the file is accessed, where that is wanted; one process does it. */
+/* Print on stderr how the file is accessed, if wanted; one process does it. */
 void plan_report(const struct io_file *file);
 /* The same for its view. */
 void plan_report_view(const struct io_file *file);

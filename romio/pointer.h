@@ -4,8 +4,8 @@
  * The shared file pointer: a number that all processes of a file move. On one host it is a word of
  * memory without a name, which leaves nothing behind however processes end, and needs no lock of
  * the file system; the first process of the file owns it; the others find it by that process'
- * number and descriptor. Across hosts, or where there is no such memory, rank 0 keeps the number,
- * and the others ask it by messages (mpi/io/file_counter.h).
+ * number and descriptor. Across hosts, or without such memory, rank 0 keeps the number, and the
+ * others ask it by messages (mpi/io/file_counter.h).
  */
 #ifndef ROMIO_POINTER_H
 #define ROMIO_POINTER_H
@@ -19,8 +19,8 @@
 
 struct pointer {
     int64_t pid, fd;            /* of the owner of the memory; fd -1: there is none */
-    int own;                    /* this process's descriptor, if it is the owner; else -1 */
-    struct io_counter *counter; /* of rank 0, where no memory is shared; else NULL */
+    int own;                    /* this process's descriptor, if it is the owner, or -1 */
+    struct io_counter *counter; /* of rank 0, without shared memory; or NULL */
     int64_t *_Atomic at;        /* mapped on first use */
     pthread_mutex_t lock; /* guards mapping */
 };

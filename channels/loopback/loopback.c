@@ -5,9 +5,9 @@
  *
  * One link serves as both ends. send() may run no upcall, so a packet waits in
  * a queue until progress() hands it over. Small payloads are copied into the
- * queue. A large one with a cookie stays where it is: arrived() is called with
- * the sender's own memory, or, where that is not contiguous, read() fills the
- * place that the device names; so it is copied once.
+ * queue. A large one with a cookie stays in place: arrived() is called with the sender's own
+ * memory, or, if that is not contiguous, read() fills the place that the device names; so it is
+ * copied once.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -147,7 +147,7 @@ static bool must_copy(const struct loopback *self, const struct chan_data *data)
     return !data->cookie || data->len <= COPY_MAX || self->node_offset < 0;
 }
 
-/* A node with a copy of the payload, or NULL where there is no room. */
+/* A node with a copy of the payload, or NULL without room. */
 static struct loopback_packet *node_copy(struct loopback *self, const struct chan_data *data)
 {
     if (self->bytes && self->bytes + data->len > QUEUE_BYTES_MAX)

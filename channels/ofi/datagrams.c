@@ -3,8 +3,8 @@
 /*
  * The socket of provider udp, on which ofi_rxd stands. libfabric hands out no descriptor of it, but it
  * has the address that the endpoint tells. A process sleeps on it, since a completion queue that can be
- * slept on costs ofi_rxd system calls at each datagram. And it shows that datagrams come while a long
- * read goes on, of which the queue tells nothing before the end. The provider alone reads and writes it.
+ * slept on costs ofi_rxd system calls at each datagram. And it shows that datagrams come during a
+ * long read, which the queue reports only at its end. The provider alone reads and writes it.
  */
 #include <poll.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum {
     DESCRIPTORS = 4096, /* that are asked for their address, at most */
-    BUFFER = 4 << 20,   /* bytes wanted for what comes while nobody reads: what finds no room is lost */
+    BUFFER = 4 << 20,   /* bytes wanted for datagrams while nobody reads: others are lost */
     LOOK_TURNS = 8      /* from look to look, which is a system call */
 };
 

@@ -23,7 +23,7 @@ struct ofi_guard {
     const struct ofi *ofi;
     uint64_t limit_ns;
     pthread_t thread;
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* over the rest */
     pthread_cond_t changed;
     bool over;
     struct ofi_owner *owners; /* the processes that were reached */
@@ -65,7 +65,8 @@ static void give_up(const struct ofi_guard *guard, const struct ofi_owner *owner
     _exit(1);
 }
 
-/* Ends what lasts too long. The time is the processor's too: a process may have been stopped. */
+/* Ends calls that last too long. The time is the processor's too: a process may have been
+ * stopped. */
 static void *watch(void *arg)
 {
     struct ofi_guard *guard = arg;

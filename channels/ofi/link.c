@@ -19,7 +19,7 @@ enum { QUIET_TRIPS = 8 };
 /* Until HELLO is said again, and then twice as long each time: a peer that computes finds few of them. */
 static const uint64_t again_ns = 1000000000;
 
-/* ---- what is said ---- */
+/* ---- words to say ---- */
 
 uint64_t ofi_link_name(struct ofi *ofi)
 {
@@ -477,7 +477,8 @@ uint64_t ofi_link_deadline(struct ofi *ofi)
     return ofi->due_ns;
 }
 
-/* Say HELLO again where it was said long ago: the peer, or the fabric, may have had no memory for it. */
+/* Say HELLO again if the last one was long ago: the peer, or the fabric, may have had no memory for
+ * it. */
 static void call_again(struct ofi *ofi, uint64_t now_ns)
 {
     for (struct ofi_link *link = ofi->links; link; link = link->next) {

@@ -72,7 +72,7 @@ int ofi_link_accept(struct ofi_link *link, const struct ofi_say *say, uint64_t m
 int ofi_link_receive(struct ofi *ofi, const void *message, size_t len);
 /* A frame to this link. Returns the number of upcalls; after one, the link may be gone. */
 int ofi_link_take(struct ofi_link *link, const struct ofi_frame *frame, const void *body);
-/* Say what can be said. Returns whether all was. */
+/* Say as many pending words as possible. Returns whether all are said. */
 bool ofi_link_speak(struct ofi_link *link);
 /* End links that are over. Returns the number of upcalls. */
 int ofi_link_end_some(struct ofi *ofi);
@@ -90,13 +90,13 @@ int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
 
 /* Somebody calls. */
 void ofi_stranger_meet(struct ofi *ofi, const struct ofi_hello *hello);
-/* Let in those who have waited for the end of a link. Returns the number of upcalls. */
+/* Let in strangers that have waited for the end of a link. Returns the number of upcalls. */
 int ofi_stranger_welcome(struct ofi *ofi);
 /* A link that we have begun is open: the call of its peer that has crossed it is no more. */
 void ofi_stranger_is_linked(struct ofi *ofi, const struct ofi_link *link);
 /* A frame to a stranger's name. Returns the number of upcalls. */
 int ofi_stranger_take(struct ofi *ofi, const struct ofi_frame *frame, const void *body);
-/* Say something to who has no link, and forget it. */
+/* Say something to a peer without a link, and forget the peer. */
 void ofi_stranger_tell(struct ofi *ofi, const struct ofi_say *say);
 bool ofi_stranger_speak(struct ofi *ofi);
 void ofi_stranger_close(struct ofi *ofi);

@@ -2,8 +2,8 @@
 
 /*
  * The ofi channel: fabrics that libfabric knows, through endpoints of reliable datagrams. It is a
- * module of its own, libvireo-channel-ofi.so, since loading libfabric takes long: a process loads it
- * where there is a fabric, or VIREO_CHANNELS asks for it.
+ * module of its own, libvireo-channel-ofi.so, since loading libfabric takes long: a process loads
+ * it if the host has a fabric, or VIREO_CHANNELS asks for it.
  */
 #include "channels/ofi/link.h"
 
@@ -218,7 +218,8 @@ static void lose_queue(struct ofi *ofi, int error)
     ofi->env->sink->broken(ofi->env->device, &vireo_channel, why);
 }
 
-/* Post buffers when there is nothing to read, where that delays no message; while there is, when they are needed. */
+/* Post buffers when there is nothing to read, as that delays no message; while there is, only when
+ * they are needed. */
 static void post_some(struct ofi *ofi, bool busy)
 {
     if (ofi->idle_count >= (busy ? OFI_RECEIVES / 2 : OFI_BATCH) && !ofi_fabric_post(ofi))

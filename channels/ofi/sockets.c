@@ -3,13 +3,13 @@
 /*
  * The connections of provider sockets, which tells nobody which descriptors it has: they are known by their
  * addresses. A process sleeps on a set of them, since a completion queue that can be slept on needs the provider's
- * thread, through which each message passes. The set tells of what comes, and of room where there was none.
+ * thread, through which each message passes. The set tells of new bytes, and of new room.
  *
  * And connections get room. The provider takes the head of a message only when all of it has come. The kernel keeps
  * a piece of memory, with many messages in it, until its last byte is taken, and lets the peer send only what it
- * has memory for. So where one piece takes up what a connection may have and ends amid a head, provider and kernel
- * wait for each other for ever. A connection that may have several of them never comes to that. A host that gives its
- * connections less does without this provider.
+ * has memory for. So if one piece takes up all memory of a connection and ends amid a head,
+ * provider and kernel wait for each other for ever. A connection that may have several of them
+ * never comes to that. A host that gives its connections less does without this provider.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The sender's chunks: what does not fit into a slot is copied into a chunk of
- * the sender's own region, and the receiver hands it on from there. A chunk is
- * free again when its receiver's credit has passed the packet that named it, so
- * the receiver stores nothing but its credit, and a receiver that never
- * answers holds at most share chunks of each size. Where there are too few chunks for all
- * shares, a receiver has one for sure, and more only while there is one for each that has none:
- * so those that do not answer leave the others what they need to go on.
+ * The sender's chunks: a payload too long for a slot is copied into a chunk of the sender's own
+ * region, and the receiver hands it on from there. A chunk is free again when its receiver's credit
+ * has passed the packet that named it, so the receiver stores nothing but its credit, and a
+ * receiver that never answers holds at most share chunks of each size. If there are too few chunks
+ * for all shares, a receiver has one for sure, and more only while there is one for each that has
+ * none: so those that do not answer leave the others what they need to go on.
  *
- * Chunks are reused last in, first out, and a new one is touched only when
- * credit has been looked for: what is in use stays small and in the cache.
+ * Chunks are reused last in, first out, and a new one is touched only when credit has been looked
+ * for: the used part stays small and in the cache.
  *
  * A chunk that comes back lies in its receiver's cache, and each of its lines
  * costs the sender a round trip between the processors before it may be written.

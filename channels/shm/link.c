@@ -19,9 +19,8 @@ enum {
     HASTE_MAX = 1024 /* bytes of a chunk to move from cache to cache as early as can be: measured */
 };
 
-/* Wake the peer if it sleeps for what has just been stored. Without fenced, the
- * peer's heavy fence orders that store before this load; only the compiler must
- * not swap them. */
+/* Wake the peer if it sleeps for the word just stored. Without fenced, the peer's heavy fence
+ * orders that store before this load; only the compiler must not swap them. */
 static inline void wake(struct shm_link *link, uint32_t mask, int fenced)
 {
     atomic_signal_fence(memory_order_seq_cst);
@@ -57,8 +56,8 @@ int shm_link_refresh(struct shm_link *link)
     return 1;
 }
 
-/* A chunk for len bytes. Looks for credit where there is none at hand: of this
- * peer first, then of a few others, which may hold chunks too. */
+/* A chunk for len bytes. Looks for credit if no chunk is at hand: of this peer first, then of a few
+ * others, which may hold chunks too. */
 static void *find_chunk(struct shm_link *link, size_t len, struct shm_flight *flight)
 {
     struct shm *shm = link->shm;

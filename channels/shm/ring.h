@@ -145,11 +145,11 @@ static inline void shm_ring_publish(struct shm_ring_out *out, struct shm_ring_sl
     atomic_store_explicit(&slot->control, control, order);
 }
 
-/* Take the consumer's credit. Returns 0, or -EPROTO where it cannot be. */
+/* Take the consumer's credit. Returns 0, or -EPROTO if it cannot be. */
 int shm_ring_refresh(struct shm_ring_out *out, const struct shm_ring_credit *credit);
 
-/* Look for the next packet. Returns whether there is one: *slot is where it
- * lies, *control says what it is. Everything in both is the peer's word. */
+/* Look for the next packet. Returns whether there is one: *slot is its place, *control its kind.
+ * Everything in both is the peer's word. */
 static inline int shm_ring_peek(const struct shm_ring_in *in, struct shm_ring_slot **slot,
                                 uint64_t *control)
 {

@@ -2,9 +2,9 @@
 
 /*
  * Whether the host of a peer still answers. A peer that computes or is stopped reads nothing, for
- * as long as it likes, but its kernel acknowledges what is sent and answers each probe of a
- * closed window. A host that is gone answers nothing. A connection on which nothing is under way is
- * watched by the kernel itself, with keepalive probes.
+ * as long as it likes, but its kernel acknowledges bytes and answers each probe of a closed window.
+ * A host that is gone answers nothing. A connection on which nothing is under way is watched by the
+ * kernel itself, with keepalive probes.
  */
 #ifndef TCP_ALIVE_H
 #define TCP_ALIVE_H
@@ -17,7 +17,7 @@ enum {
     ALIVE_UNANSWERED = 3     /* ... if so many packets in a row were for nothing */
 };
 
-/* What was found at the last look; zeroed at first. */
+/* The findings of the last look; zeroed at first. */
 struct alive {
     uint64_t looked_ns;
     uint32_t resent; /* at the last look by which an answer had come */
@@ -31,7 +31,7 @@ struct alive_signs {
     uint32_t resent;    /* packets sent again, ever */
 };
 
-/* Judge what is seen now. Returns false for a host that is gone. */
+/* Judge the findings of now. Returns false for a host that is gone. */
 bool alive_judge(struct alive *alive, const struct alive_signs *signs, uint64_t now_ns);
 
 /* Look at a connected socket. Returns the same. */

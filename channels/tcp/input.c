@@ -8,7 +8,7 @@
 
 #include "channels/tcp/link.h"
 
-/* A packet begins: what comes next may be like it. */
+/* A packet begins: the next one may be like it. */
 static void expect(struct tcp_link *link, bool is_large)
 {
     if (is_large)
@@ -17,7 +17,7 @@ static void expect(struct tcp_link *link, bool is_large)
         link->glances--;
 }
 
-/* Hand over what lies complete in the read-ahead buffer. */
+/* Hand over the complete packets of the read-ahead buffer. */
 static int parse(struct tcp_link *link)
 {
     const struct chan_sink *sink = link->tcp->env->sink;

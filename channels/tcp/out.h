@@ -12,14 +12,14 @@ struct chan_data;
 
 enum {
     OUT_LEN = 64 << 10
-}; /* bytes, where it need not grow */
+}; /* bytes, if it need not grow */
 
 struct out {
     uint8_t *bytes;
     size_t room, head, tail;
 };
 
-/* Make room for len bytes more; past OUT_LEN only where it may grow. */
+/* Make room for len bytes more; past OUT_LEN only if it may grow. */
 bool out_room(struct out *out, size_t len, bool grow);
 /* Append a packet's bytes from gone on, as many as there is room for; returns them. */
 size_t out_copy_rest(struct out *out, const uint8_t *header, const struct chan_data *data,

@@ -58,7 +58,7 @@ enum {
     WIRE_DATA_MAX = 4 << 20
 };
 
-/* Who wants to talk to whom. */
+/* The caller, and the process that it calls. */
 struct wire_hello {
     struct chan_gid gid, to_gid;
     uint32_t rank, to_rank;
@@ -82,8 +82,8 @@ void wire_proof_put(uint8_t out[WIRE_PROOF_LEN], const struct wire_talk *talk,
 void wire_answer_put(uint8_t out[WIRE_ANSWER_LEN], const struct wire_talk *talk,
                      enum chan_answer answer, const uint8_t secret[16]);
 
-/* Read a message. Returns 0, or -EPROTO where it is not what it should be.
- * HELLO fills talk->hello, CHALLENGE fills talk->nonce. */
+/* Read a message. Returns 0, or -EPROTO for any other bytes. HELLO fills talk->hello, CHALLENGE
+ * fills talk->nonce. */
 int wire_hello_get(const uint8_t in[WIRE_HELLO_LEN], struct wire_talk *talk,
                    const uint8_t secret[16]);
 int wire_challenge_get(const uint8_t in[WIRE_CHALLENGE_LEN], struct wire_talk *talk,

@@ -39,12 +39,12 @@ struct bind_choice {
 int card_start(char *card, size_t size);
 /* Append a channel. Returns 0 or -ENOSPC with card unchanged. */
 int card_add(char *card, size_t size, const char *name, const char *params);
-/* Copy the parameters of the channel called exactly name. Returns 0, -ENOENT
- * where the card has none, or -EINVAL where it is no card. */
+/* Copy the parameters of the channel called exactly name. Returns 0, -ENOENT if the card has none,
+ * or -EINVAL for a text that is no card. */
 int card_find(const char *card, const char *name, char params[CHAN_CARD_MAX]);
 
 /* Judge every channel of table (count of them) by both cards. Returns 0, or
- * -EHOSTUNREACH where none remains; choice is set in both cases. */
+ * -EHOSTUNREACH if none remains; choice is set in both cases. */
 int bind_choose(const char *mine, const char *theirs, const struct chan_ops *const *table,
                 int count, struct bind_choice *choice);
 

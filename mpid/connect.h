@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * From unbound to open: what begins a connection, and the upcalls of channels about links.
+ * From unbound to open: the beginning of a connection, and the upcalls of channels about links.
  * Guarded by the device's lock.
  */
 #ifndef MPID_CONNECT_H
@@ -34,7 +34,7 @@ bool connect_poll(void);
 /* When it has something to do by the clock, or is to look for cards where nothing hears of them; at most
  * next_ns. */
 uint64_t connect_next_ns(uint64_t now_ns, bool hears, uint64_t next_ns);
-/* The same for what has been awaited for so long that nothing hears of: ever more seldom. */
+/* The same for long waits that no event ends: ever more seldom. */
 static inline uint64_t connect_patience_ns(uint64_t began_ns, uint64_t now_ns, uint64_t next_ns)
 {
     uint64_t look_ns = now_ns + (now_ns - began_ns) / 4;

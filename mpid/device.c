@@ -61,7 +61,7 @@ void device_listen(bool on)
     sink.place = on ? stats_place : packet_place;
 }
 
-/* ---- what channels ask of us ---- */
+/* ---- requests of channels ---- */
 
 static int reserve(void *owner, size_t size, size_t align)
 {
@@ -148,8 +148,8 @@ void device_note_lost(const struct vc *vc)
     device.has_lost = true;
 }
 
-/* A process that has ended without ever joining leaves a world that none of us can use: whoever
- * waited for it would wait for ever. */
+/* A process that has ended without ever joining leaves a world that none of us can use: a wait for
+ * it would last for ever. */
 static void end_for_missing(int rank)
 {
     char text[64];
@@ -358,7 +358,7 @@ static void orphan(struct vc *vc, void *arg)
     vc_disown(vc);
 }
 
-/* Of what is shared with the parent nothing is touched: no link, and no open file. */
+/* Nothing shared with the parent is touched: no link, and no open file. */
 void mpid_orphan(void)
 {
     for (int i = 0; i < device.port_count && is_forker(); i++)

@@ -3,10 +3,10 @@
 /*
  * From one use of the device to the next.
  *
- * A process may end MPI and begin again as often as it likes. What costs to make stays between:
- * the card, the channels, the connections. A peer whose next epoch has begun sends over the link
- * that it has, and finds us when we come back; so neither side need know in which epoch the
- * other one is, and a process may leave while others go on.
+ * A process may end MPI and begin again as often as it likes. Expensive things stay between: the
+ * card, the channels, the connections. A peer whose next epoch has begun sends over the link that
+ * it has, and finds us when we come back; so neither side need know in which epoch the other one
+ * is, and a process may leave while others go on.
  *
  * Only the world model ends together, as MPI_Finalize is collective: each process says CLOSE to
  * those that it is connected to, and waits for theirs, so that it answers what they still ask.
@@ -38,7 +38,7 @@ static int say(const char *key)
     return rc && rc != BNR_ERR_EXISTS ? -ENOMEM : 0;
 }
 
-/* As BNR_Get_alloc(), of what is known on this host. */
+/* As BNR_Get_alloc(), of values known on this host. */
 static int get_word(const struct vc *vc, const char *key)
 {
     void *value;
@@ -202,7 +202,7 @@ static void look_out(struct vc *vc, void *out)
         *(bool *)out = false;
 }
 
-/* Whether what was sent is out of this process's memory. */
+/* Whether all sent packets are out of this process's memory. */
 static bool is_out(void *arg)
 {
     (void)arg;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Looks: what is awaited in memory that processes share, while threads do other things; see
- * mpid_look(). Every turn of progress looks at each. A thread that is about to sleep on the channels
- * takes all of them, tells the others that this process is to be rung for them, and gives them back
- * behind its sleep. Locked, but where it says otherwise.
+ * Looks: words awaited in shared memory while threads do other things; see mpid_look(). Every turn
+ * of progress looks at each. A thread that is about to sleep on the channels takes all of them,
+ * tells the others that this process is to be rung for them, and gives them back behind its sleep.
+ * Locked, unless a function says otherwise.
  */
 #ifndef MPID_LOOK_H
 #define MPID_LOOK_H

@@ -123,7 +123,7 @@ static inline void insert(struct match_table *table, struct mpid_place *place)
         grow(table);
 }
 
-/* Where it was the oldest, the next one of its key follows it. */
+/* If it was the oldest, the next one of its key follows it. */
 static inline void take_out(struct match_table *table, struct mpid_place *place)
 {
     struct mpid_place *next = place->next, *leader = place->chain;
@@ -262,7 +262,7 @@ static inline void index_one(struct match *match, struct unexpected *u, enum mat
     insert(&match->arrived, place);
 }
 
-/* For each class of which indexed has a bit, but the exact one. */
+/* For each class with a bit in indexed, but the exact one. */
 static __attribute__((noinline)) void index_wild(struct match *match, struct unexpected *u,
                                                  uint8_t indexed)
 {
@@ -296,7 +296,7 @@ void match_forget(struct match *match, struct unexpected *u)
     os_pool_put(&match->pool, u);
 }
 
-/* Index what has arrived in a lane for a class that is asked for there for the first time. */
+/* Index the messages of a lane for a class that is asked for there for the first time. */
 static __attribute__((noinline)) void index_class(struct match *match, uint32_t lane,
                                                   enum match_class class)
 {

@@ -4,7 +4,7 @@
  * Matching of messages with receives (MPI-5.0 3.5): no I/O, no locks.
  *
  * There are four classes of receives: source and tag known, either one wild, both
- * wild. What waits stands in a hash table under its key (context, source, tag; wildcards
+ * wild. Waiting entries stand in a hash table under their key (context, source, tag; wildcards
  * included), those of one key in a ring, the oldest of them in the table: no memory is needed but
  * the entry's own, and the table's.
  *
@@ -17,9 +17,8 @@
  * class that a receive or probe has asked for since the start, under that class's key. So
  * looking for one is looking under one key.
  *
- * What is counted and known of classes is so for each lane, a share of the communicators: one
- * without wildcards does not pay for those of another, whether or not the program has asserted
- * that it uses none.
+ * Each lane, a share of the communicators, has its own counts and classes: a lane without wildcards
+ * does not pay for those of another, whether or not the program has asserted that it uses none.
  *
  * Neighbouring tags have neighbouring places in the table, so that thousands of messages which
  * differ by a counter are walked in order of memory, not at random.
@@ -101,7 +100,7 @@ struct unexpected *match_recv_foa(struct match *match, struct mpid_request *requ
 struct mpid_request *match_wire_foa(struct match *match, const struct mpid_envelope *env,
                                     struct unexpected **unexpected);
 
-/* The first message that fits want, left where it is, or NULL. */
+/* The first message that fits want, left in place, or NULL. */
 struct unexpected *match_peek(struct match *match, const struct mpid_envelope *want);
 /* Take a message out of its places. */
 void match_take(struct match *match, struct unexpected *unexpected);

@@ -118,7 +118,7 @@ int module_load(const char *file, const struct chan_ops **ops, char *why, size_t
 
 /* ---- a trial ---- */
 
-/* In the copy: what is wrong, or nothing. */
+/* In the copy: the fault, or nothing. */
 static void try_here(const char *file, const struct chan_env *env, char why[WHY_LEN])
 {
     const struct chan_ops *ops;
@@ -195,7 +195,7 @@ int module_try(const char *file, const struct chan_env *env, char *why, size_t s
     return text[0] ? -EINVAL : 0;
 }
 
-/* ---- where they lie ---- */
+/* ---- folders ---- */
 
 static int is_object(const struct dirent *entry)
 {

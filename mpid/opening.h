@@ -34,11 +34,12 @@ struct opening {
     struct bind_choice choice;
 };
 
-/* Get a process's card if it is there. Returns 0, 1 where it is not yet, -ENOMEM, or -1. Of a process that has
- * ended without one we are about to hear. That of a process on another host comes at a later call. */
+/* Get a process's card if it is there. Returns 0, 1 if not yet, -ENOMEM, or -1. Of a process that
+ * has ended without one we are about to hear. That of a process on another host comes at a later
+ * call. */
 int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **card);
-/* What it takes to open this VC's connection, made if need be; NULL: no memory, and what waits
- * there has failed. */
+/* The state of this VC's opening, made if need be; NULL: no memory, and the requests waiting there
+ * have failed. */
 struct opening *opening_get(struct vc *vc);
 /* Note why a channel does not do. */
 void opening_add_reason(struct opening *opening, const char *channel, const char *why);

@@ -2,15 +2,15 @@
 
 /*
  * What a poll does that has found nothing: a call such as MPI_Test or MPI_Iprobe, which a program
- * makes in a loop while it waits. Such a poll is a step of a wait, and lets others run where they
- * share the processor: the sender of what the program looks for may be one of them.
+ * makes in a loop while it waits. Such a poll is a step of a wait, and lets others run that share
+ * the processor: the sender of what the program looks for may be one of them.
  *
  * Yields show whether others share the processor. While none lets another run, yields are rare, and
- * a poll costs a count. While they do, each vain poll yields; and where all that share the
- * processor seem to poll, a process that has polled in vain for a while sleeps, shortly, until
- * something comes. A program may also work between its polls: it then keeps the processor for a
- * part of the time that others had it, or it would not get on beside processes that compute, and it
- * does not sleep.
+ * a poll costs a count. While they do, each vain poll yields; and when all sharers of the processor
+ * seem to poll, a process that has polled in vain for a while sleeps, shortly, until something
+ * comes. A program may also work between its polls: it then keeps the processor for a part of the
+ * time that others had it, or it would not get on beside processes that compute, and it does not
+ * sleep.
  */
 #ifndef MPID_POLLING_H
 #define MPID_POLLING_H

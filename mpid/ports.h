@@ -3,7 +3,7 @@
 /*
  * The channels of this process: those that the library was built with, its own modules, and those
  * on VIREO_CHANNEL_PATH or that the program loads. Each is open, as one of device.ports, or there
- * is a sentence why not. What is open stands in the card, which is published again when a channel
+ * is a sentence why not. The open ones stand in the card, which is published again when a channel
  * is added. All under the device's lock, but for ports_try().
  */
 #ifndef MPID_PORTS_H
@@ -27,7 +27,7 @@ bool ports_has_file(const char *file);
 /* Why the index-th channel that is not open is not: "name: sentence". NULL: there are no more. */
 const char *ports_closed(int index);
 
-/* What channels ask the device for; see struct chan_env. */
+/* Requests of channels to the device; see struct chan_env. */
 int ports_slot_register(void *device, const char *name);
 int ports_publish(void *device);
 int ports_grow_tail(void *device, struct chan_peer *peer);

@@ -173,7 +173,7 @@ static inline bool take_wanted(struct vc *vc, const struct chan_head *head, cons
     return true;
 }
 
-/* Whether an envelope can be one: what means any in a receive means nothing in a message. */
+/* Whether an envelope is valid: a message cannot have a receive's wildcards. */
 static bool is_good(struct vc *vc, const struct mpid_envelope *env)
 {
     if ((env->rank | env->tag) >= 0)
@@ -210,7 +210,7 @@ static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct 
     progress_news();
 }
 
-/* Whether what follows an RTS is as long as its flags say. */
+/* Whether the part behind an RTS is as long as its flags say. */
 static bool is_good_rts(const struct vc *vc, const struct packet_rts *rts, size_t with)
 {
     const struct chan_onesided *onesided = vc->bound ? vc->bound->ops->onesided : NULL;
@@ -366,7 +366,7 @@ void recv_fail(struct vc *vc, enum mpid_error error)
         if (!u->taken)
             match_take(&device.match, u);
         else if (!request)
-            u = NULL; /* who has taken it will ask for it */
+            u = NULL; /* its taker will ask for it */
     }
     if (u)
         recv_forget(u);

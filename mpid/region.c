@@ -103,7 +103,7 @@ static int map(struct mpid_region *region, const struct chan_gid *gid, uint32_t 
     return region->head ? 0 : -errno;
 }
 
-/* Give the pages back; who maps them next finds zeros. */
+/* Give the pages back; the next user finds zeros. */
 static void clear(struct mpid_region *region)
 {
     uint64_t offset, room;
@@ -264,7 +264,7 @@ void region_fini(void)
     regions.all = regions.closed = NULL;
 }
 
-/* ---- who shares memory, and is woken ---- */
+/* ---- sharers of memory, and their wake-up ---- */
 
 /* The index on this host of a rank of our group, or -1: it is elsewhere. */
 static int index_of(const struct chan_gid *gid, uint32_t rank)

@@ -4,10 +4,10 @@
  * Sleeping until what a thread waits for may have come.
  *
  * Of the threads that sleep, one does so on the channels; each other on a word of its own, and is
- * woken for what it waits for: a request, or, where it cannot say, anything. The one on
- * the channels looks for all. One thread that waits is the poller, who sees to it that there is
- * such a one: it is the one, or awake and looking; or it dozes, and looks every DOZE_NS, while
- * threads that are awake look anyway. When the poller's wait is over, another takes its place.
+ * woken for its request, or for anything if it names none. The one on the channels looks for all.
+ * One waiting thread is the poller. It makes sure that somebody watches the channels: it sleeps on
+ * them, polls, or dozes and looks every DOZE_NS while other threads poll. When the poller's wait is
+ * over, another takes its place.
  */
 #ifndef MPID_SLEEP_H
 #define MPID_SLEEP_H

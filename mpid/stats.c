@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What tools are told: counts, gathered where they are when they are asked for; and events. */
+/* Facts for tools: counts, gathered from their owners on request; and events. */
 #include "mpid/stats.h"
 
 #include <string.h>

@@ -204,7 +204,7 @@ void vc_each_standing(void (*visit)(struct vc *vc, void *arg), void *arg)
         visit(vc, arg);
 }
 
-/* Give up the link and what waited to go over it in control packets. */
+/* Give up the link and the control packets that waited for it. */
 static void drop_link(struct vc *vc)
 {
     struct chan_link *link = vc->bound;
@@ -346,7 +346,7 @@ void vc_take_back(struct vc *vc, const struct chan_head *head, const void *data,
     vc_engage(vc);
 }
 
-/* A CLOSE among what waits is forgotten: it is said again once there is a link. */
+/* Forget a waiting CLOSE: it is said again once there is a link. */
 void vc_refused(struct vc *vc)
 {
     struct control **at = &vc->control_head;

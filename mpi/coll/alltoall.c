@@ -15,7 +15,7 @@ static MPI_Count bytes_of(const struct coll_block *block)
     return block->count * coll_size(block->type);
 }
 
-/* What goes to a process: from the send buffer, or, in place, packed aside already. */
+/* The data for a process: from the send buffer, or, in place, packed aside already. */
 struct packed_blocks {
     const struct coll *c;
     char *packed; /* NULL: not in place */
@@ -60,8 +60,8 @@ static int rounds_of(const struct coll *c)
     return c->size > c->peers ? c->size : c->peers;
 }
 
-/* Start the exchange of round i: send to the i-th behind, receive from the i-th before, where there
- * is one. Returns the first of two steps, or of less. */
+/* Start the exchange of round i: send to the i-th behind, receive from the i-th before, if any.
+ * Returns the first of two steps, or of less. */
 static int start(struct sched *s, const struct packed_blocks *out, int i)
 {
     const struct coll *c = out->c;

@@ -27,7 +27,7 @@
 
 enum { K = 1 << 10, ROWS = 4 };
 
-/* The last row of each fits all. What is small, and hurried, comes first. */
+/* The last row of each fits all. Small and urgent cases come first. */
 /* clang-format off */
 static const struct choose_row table[COLL_KINDS][ROWS] = {
     /*  ranks  bytes         algorithm */
@@ -74,7 +74,7 @@ static const struct choose_row table[COLL_KINDS][ROWS] = {
         LAST(NEIGHBOR_ALLTOALL_LINEAR)},
 };
 
-/* What comes first where there are several hosts. */
+/* The first choices for several hosts. */
 static const struct choose_row over_hosts[] = {
     ROW(3,   SOME,         BARRIER_HOSTS),
     ROW(3,   BELOW(1024 * K), BCAST_HOSTS),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Collectives. struct coll says what is asked for, in the terms of MPI-5.0 chapter 6;
- * choose.c picks the algorithm; the algorithm writes a schedule; the schedule is run.
+ * Collectives. struct coll is the call, in the terms of MPI-5.0 chapter 6; choose.c picks the
+ * algorithm; the algorithm writes a schedule; the schedule is run.
  *
  * Arguments are taken as checked. What only matters at the root is not looked at elsewhere.
  */
@@ -108,7 +108,7 @@ static inline void coll_forget(const struct coll *c)
  * not known, or not any more. */
 const char *coll_noted(const struct comm *comm, uint32_t number, int *root);
 
-/* Run a collective. Returns MPI_SUCCESS or the error class; misfit (or NULL) is what sched.h has. */
+/* Run a collective. Returns MPI_SUCCESS or the error class; misfit (may be NULL): see sched.h. */
 int coll_run(const struct coll *c, struct sched_misfit *misfit);
 
 /* The same of what the library needs for itself, over all of a communicator. */

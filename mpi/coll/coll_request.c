@@ -96,7 +96,7 @@ static int outcome(const struct request *request, MPI_Status *status)
     return r->active ? r->error : MPI_SUCCESS;
 }
 
-/* The function that has made the request is the one that knows what may have gone wrong. */
+/* Only the function that has made the request knows the possible errors. */
 static int end(struct request *request, int error, MPI_Request *handle)
 {
     struct coll_request *r = request->state;
@@ -174,7 +174,7 @@ static void keep_arrays(struct sched *s, struct coll_data *data, int size)
     data->types = keep(s, data->types, size);
 }
 
-/* Arrays are the caller's only while the call is made, and may be nothing where they do not matter. */
+/* Arrays are the caller's only while the call is made, and may be NULL if they do not matter. */
 static bool keep_call(struct sched *s, struct coll *c)
 {
     bool is_root = c->rank == c->root;

@@ -40,8 +40,8 @@ static void unpack(struct sched *s, const struct coll *c, const char *packed, in
     sched_copy_as(s, packed, bytes, MPI_BYTE, to.buf, to.count * count, to.type);
 }
 
-/* Receive the blocks of the subtree at index bit. Returns where they are packed, or NULL
- * where they go straight to their places. */
+/* Receive the blocks of the subtree at index bit. Returns the packed blocks, or NULL if they go
+ * straight to their places. */
 static char *recv_at_root(struct sched *s, const struct coll *c, int bit, int count)
 {
     int size = c->size, first = coll_around(c->root, bit, size);

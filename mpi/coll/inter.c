@@ -5,7 +5,7 @@
  * or to it; without, both ways at once, and these need not be equally long.
  *
  * What a group does on its own, it does in its local communicator, in the same schedule. Its rank
- * 0 speaks for it where its data are combined, and hears for it where all get the same.
+ * 0 speaks for it where its data are combined, and hears for it if all get the same.
  */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/choose.h"
@@ -28,7 +28,7 @@ static bool is_of_root(const struct coll *c)
     return c->root == MPI_ROOT || c->root == MPI_PROC_NULL;
 }
 
-/* Have count elements of my group combined. Returns where they are at rank 0. */
+/* Have count elements of my group combined. Returns their place at rank 0. */
 static void *combine(struct sched *s, const struct coll *c, MPI_Count count)
 {
     struct coll ours = {.kind = COLL_REDUCE, .send = c->send};

@@ -86,7 +86,7 @@ static inline int give_all(struct region_run *run)
     return MPI_SUCCESS;
 }
 
-/* Others who have come to operations that go at once may be done with none of these. */
+/* Other members that have come to operations that go at once may be done with none of these. */
 static inline void end(struct region_run *run)
 {
     struct region *r = run->r;

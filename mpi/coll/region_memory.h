@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What lies in the memory of a region, which all members of a communicator share; see region.h. */
+/* The layout of a region's memory, which all members of a communicator share; see region.h. */
 #ifndef MPI_COLL_REGION_MEMORY_H
 #define MPI_COLL_REGION_MEMORY_H
 
@@ -9,7 +9,7 @@
 
 enum {
     REGION_DEPTH = 8,      /* chunks of a member */
-    REGION_PLACES = 128,   /* places of a member for what is small */
+    REGION_PLACES = 128,   /* places of a member for small parts */
     REGION_SMALL = 240,    /* bytes beside a word */
     REGION_SHELF = 2048,   /* bytes of a shelf, at most */
     REGION_CHUNK = 32768,  /* bytes of other places, at most */
@@ -27,7 +27,7 @@ struct region_place {
     _Alignas(16) unsigned char bytes[REGION_SMALL]; /* as the widest elements are */
 };
 
-/* The process of a member: a random number of its own, and where it has that in its memory. */
+/* The process of a member: a random number of its own, and its address in the process's memory. */
 struct region_owner {
     uint64_t proof, proof_at;
     int64_t pid;

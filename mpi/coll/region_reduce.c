@@ -2,7 +2,7 @@
 
 /*
  * Reductions through a region: reduce, allreduce, reduce_scatter, scan, exscan. Operands are taken
- * in the order of ranks, whoever computes, so the bits of a result depend on nothing else.
+ * in the order of ranks at every member, so the bits of a result depend on nothing else.
  *
  * Of long vectors each member reduces its share of every chunk, and gives the result in an
  * operation of its own. While results of one chunk are under way the input of the next one is
@@ -55,7 +55,7 @@ static void give_input(struct region_run *run, unsigned char *part)
     put(part, run->input + run->at, run->len);
 }
 
-/* This member's own operand stands in its part, where it gives one. */
+/* This member's own operand stands in its part, if it gives one. */
 static void fold(struct region_run *run, int member)
 {
     const struct region *r = run->r;

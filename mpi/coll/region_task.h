@@ -38,8 +38,8 @@ bool region_task_init(struct region_task *task, const struct coll *c, struct reg
 /* Give back what it holds. It must not be on its way. */
 void region_task_fini(struct region_task *task);
 
-/* Begin it, or go on: the same as the schedule does, but that nothing looks for what is awaited: where
- * this returns SCHED_WAITS the schedule is to be run. */
+/* Begin or continue, as the schedule does, but without a look for the awaited word. After
+ * SCHED_WAITS run the schedule. */
 int region_task_try(struct region_task *task, struct sched_misfit *misfit);
 
 #endif

@@ -19,7 +19,7 @@
 
 enum { TUNING_LINE = 512 }; /* the longest line, its end included */
 
-/* Read one line. Returns 0; 1 where it has no row; or -EINVAL with what is wrong in why. */
+/* Read one line. Returns 0; 1 if it has no row; or -EINVAL with the mistake in why. */
 int tuning_parse(const char *line, struct choose_row *row, char *why, size_t size);
 /* Take the settings and the tuning file. Once. Returns 0, or -errno with a sentence in why. */
 int tuning_load(char *why, size_t size);

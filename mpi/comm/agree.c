@@ -4,11 +4,11 @@
  * Agreement, by schedules in the place that struct agree names; see agree.h. Each takes O(log n)
  * messages a member.
  *
- * The members of a half are a list of ranks. Where there are two halves, each agrees by itself, then
- * the leaders exchange what it has come to, and tell their halves. A leader takes part in that also
- * where its half has failed, and says so: the other half would wait for it for ever. It goes on where
- * the exchange was good and a member of its half can no longer be told, and so does the other leader;
- * what comes next fails for the half then.
+ * The members of a half are a list of ranks. Of two halves, each agrees by itself, then the leaders
+ * exchange the results, and tell their halves. A leader takes part in that even if its half has
+ * failed, and says so: the other half would wait for it for ever. If the exchange was good and a
+ * member of its half can no longer be told, the leader goes on, and so does the other; the next
+ * step then fails for the half.
  */
 #include "mpi/comm/agree.h"
 
@@ -191,8 +191,8 @@ static int maximum_of_half(const struct agree *who, uint64_t *values, int count)
     return run(&a.sched, who->give_up);
 }
 
-/* The leader combines its half's values with those of the other half. Behind them stands what has
- * failed. */
+/* The leader combines its half's values with those of the other half. Behind them stands the
+ * failure. */
 static void combine(const struct agree *who, uint64_t *told, int count)
 {
     uint64_t others[AGREE_VALUES + 1];

@@ -15,8 +15,8 @@
  *   - The groups may overlap. Then some are missing on one side, and no process can forward
  *     messages there. A leader, which alone knows both groups, sends every member a word (at
  *     CONTEXT_LEADER), and also the members of the other group whose leader may be on this side.
- *     Members listen for it while they agree on what follows.
- *   - Each group agrees on its leader, and on what its members have found to be wrong.
+ *     Members listen for it while they agree on the next two points.
+ *   - Each group agrees on its leader, and on the mistakes that its members have found.
  *   - The leaders greet each other (at CONTEXT_GROUP). So they learn whether the other group agreed
  *     and, as they accept a greeting of any of its members, whether each leader names the other.
  *     They tell their groups the result.
@@ -24,8 +24,8 @@
  * A word that no process has received stays: after an error the program should use another text.
  *
  * Members of a communicator that make one of part of it meet likewise: as all of them are in the
- * communicator of the meeting, each hears of one that ends, although it may wait for another; and
- * what stays after an error is of that group alone, and not of those that are left.
+ * communicator of the meeting, each hears of one that ends, although it may wait for another; and a
+ * word left after an error belongs to that group alone, and not to those that are left.
  */
 #include "mpi/comm/comm_from.h"
 
@@ -228,7 +228,7 @@ static int greet(const struct meeting_side *side, int agreed)
                                                                          : COMM_FROM_ELSEWHERE;
 }
 
-/* Both groups have all that they need, or know what is wrong. */
+/* Both groups have all that they need, or know the mistake. */
 static int come_together(struct meeting_side *side)
 {
     const struct comm_meeting *meeting = side->meeting;

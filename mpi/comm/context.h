@@ -51,8 +51,8 @@ void context_several(void);
 struct context_bid context_bid(void);
 void context_raise(struct context_bid *best, const struct context_bid *other);
 
-/* Settle on a context: mine is this process's bid, and best the maximum over all members; who names
- * them. Returns MPI_SUCCESS or an error class: MPI_ERR_OTHER where all are in use. */
+/* Settle on a context: mine is this process's bid, and best the maximum over all members. Argument
+ * who: the members. Returns MPI_SUCCESS or an error class: MPI_ERR_OTHER if all are in use. */
 int context_settle(const struct agree *who, struct context_bid mine, struct context_bid best,
                    uint32_t *context);
 

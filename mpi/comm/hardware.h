@@ -3,7 +3,7 @@
 /*
  * The place of this process in its host's hardware, by hwloc. The library is loaded at the first
  * question and not before, since most programs never ask and its start takes longer than ours.
- * Where it is not installed, or the process may run in several places of a level, that level is
+ * If it is not installed, or the process may run in several places of a level, that level is
  * unknown. Any thread may ask; the host's hardware is read once.
  */
 #ifndef MPI_HARDWARE_H
@@ -37,7 +37,7 @@ struct hardware_place {
     uint64_t id[HARDWARE_LEVELS];
 };
 
-/* Where this process may run now. */
+/* The place of this process now. */
 void hardware_look(struct hardware_place *place);
 
 /* Whether the host is known to have objects of a level. */
@@ -45,7 +45,7 @@ bool hardware_has(enum hardware_level level);
 
 /* Return the level of a name: one of hwloc's types, as it spells them ("hwloc://Package",
  * "hwloc://L3Cache", "hwloc://L3"), with or without the "hwloc://", or "mpi_shared_memory" (the
- * host); HARDWARE_LEVELS where it names none. And back, with the "hwloc://". */
+ * host); HARDWARE_LEVELS if it names none. And back, with the "hwloc://". */
 enum hardware_level hardware_level_of(const char *name);
 const char *hardware_level_name(enum hardware_level level);
 

@@ -28,7 +28,7 @@ struct segment {
 _Static_assert(sizeof(struct segment) + 64 <= MPI_BSEND_OVERHEAD, "what users add for us");
 
 struct buffer {
-    _Atomic int refs;    /* of where it is attached, and of requests */
+    _Atomic int refs;    /* of its place, and of requests */
     struct os_lock lock; /* guards the segments */
     bool automatic;
     char *memory;
@@ -77,7 +77,7 @@ static void unref(struct buffer *buffer)
 
 /* ---- segments ---- */
 
-/* Free what is out, and join free neighbours. Returns whether all is free. */
+/* Free segments whose messages are out, and join free neighbours. Returns whether all is free. */
 static bool collect(struct buffer *buffer)
 {
     bool empty = true;

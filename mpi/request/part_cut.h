@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * How a partitioned message is cut into chunks, each of which is a message of its own: the sender
+ * How a partitioned message is cut into chunks, which are messages of their own: the sender
  * decides, and says so in a few words. Pure.
  */
 #ifndef MPI_PART_CUT_H
@@ -33,8 +33,8 @@ void part_cut_say(const struct part_cut *cut, int64_t words[PART_CUT_WORDS]);
 /* Take over what a peer has said, which is not trusted. Returns whether a sender could say it. */
 bool part_cut_hear(struct part_cut *cut, const int64_t words[PART_CUT_WORDS]);
 
-/* The chunks [*first, *end) that hold bytes [start, start + len) of the message; all of them
- * where these are no bytes of it. */
+/* The chunks [*first, *end) that hold bytes [start, start + len) of the message; all of them if
+ * these are no bytes of it. */
 void part_cut_find(const struct part_cut *cut, uint64_t start, uint64_t len, int *first, int *end);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Events (MPI-5.0 15.3.8). The device notes what happens, with the time, while it is locked; the
+ * Events (MPI-5.0 15.3.8). The device notes events, with the time, while it is locked; the
  * callbacks run later, when the device is unlocked, in the thread whose call has made progress. So
  * they may call everything, whatever safety they were registered with; of several callbacks of a
  * registration the one with the least safety is called. One thread delivers at a time, in order; it
@@ -57,7 +57,7 @@ int tool_event_safety(MPI_T_cb_safety safety);
 /* callback NULL: remove the callback. */
 int tool_event_set_callback(MPI_T_event_registration handle, int safety, void *user_data,
                             MPI_T_event_cb_function *callback);
-/* Returns MPI_SUCCESS where there is one. */
+/* Returns MPI_SUCCESS if there is one. */
 int tool_event_check_callback(MPI_T_event_registration handle, int safety);
 int tool_event_set_dropped(MPI_T_event_registration handle,
                            MPI_T_event_dropped_cb_function *dropped);

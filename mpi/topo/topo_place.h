@@ -6,10 +6,10 @@
  *
  * Processes are put in the order of the hardware: each has a seat, and those of one host, and
  * within it of one package and so on, have seats side by side. Nodes are put in an order in which
- * neighbours are close: a grid is cut into blocks, any graph is halved again and again where few
- * edges cross. The i-th node goes to the i-th seat. Several such orders are tried, and the one of
- * least cut is taken: least weight between hosts; of equal ones least between packages; and so on.
- * Where none is better than the present order of ranks, that order stays.
+ * neighbours are close: a grid is cut into blocks, any graph is halved again and again along few
+ * edges. The i-th node goes to the i-th seat. Several such orders are tried, and the one of least
+ * cut is taken: least weight between hosts; of equal ones least between packages; and so on. If
+ * none is better than the present order of ranks, that order stays.
  *
  * All of it is deterministic: processes that have the same arguments get the same result. Returns
  * are MPI_SUCCESS or MPI_ERR_NO_MEM.
@@ -50,7 +50,7 @@ struct topo_grid {
     const int *periods; /* whether an edge leads from the last to the first */
 };
 
-/* list[rank]: where it runs. */
+/* list[rank]: its place. */
 int topo_places_make(const struct hardware_place *list, int count, struct topo_places *places);
 void topo_places_free(struct topo_places *places);
 

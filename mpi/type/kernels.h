@@ -50,7 +50,7 @@ struct kernel {
     _Atomic int32_t refs;
     uint8_t kind;       /* enum kernel_kind */
     uint8_t form;       /* loop: enum kernel_form */
-    uint8_t size_class; /* copy_class() of the blocks, where all are equal */
+    uint8_t size_class; /* copy_class() of the blocks, if all are equal */
     int64_t count;      /* turns or entries */
     int64_t stride;     /* loop */
     int64_t block;      /* list: bytes of each block; 0: not all equal */
@@ -66,8 +66,8 @@ struct kernels {
     int64_t per;         /* turns of every that one element makes */
 };
 
-/* Set type->kernels, or type->dense where none are needed. The caller holds the lock
- * of commits. Returns 0 or MPI_ERR_NO_MEM. */
+/* Set type->kernels, or type->dense if none are needed. The caller holds the lock of commits.
+ * Returns 0 or MPI_ERR_NO_MEM. */
 int kernels_build(struct type *type);
 void kernels_destroy(struct kernels *kernels); /* accepts NULL */
 

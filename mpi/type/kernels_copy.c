@@ -158,8 +158,8 @@ INLINE void copy_four(char *restrict user, int64_t stride, char *restrict packed
 }
 
 /*
- * Stores that miss the cache wait for each other, loads do not. So the destination is fetched
- * before, where it may be far. Addresses past the end do no harm.
+ * Stores that miss the cache wait for each other, loads do not. So a far destination is fetched
+ * before. Addresses past the end do no harm.
  */
 enum {
     LINE = 64,        /* bytes of a cache line */
@@ -241,8 +241,8 @@ INLINE void pack_apart(const struct copy_grid *grid, char *restrict user, char *
         walk(grid, user, packed, block, false);
 }
 
-/* Copy a block of more than 64 bytes, and fetch the destination of the next: at once where that is
- * a few lines, else line by line. */
+/* Copy a block of more than 64 bytes, and fetch the destination of the next: at once if that is a
+ * few lines, otherwise line by line. */
 INLINE void copy_long(char *restrict to, const char *restrict from, size_t n, const char *next)
 {
     enum {

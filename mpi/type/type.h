@@ -68,8 +68,8 @@ struct type {
     struct name name;
 };
 
-/* Bytes of the predefined type MPI_DATATYPE_NULL + i. 0 where there is none, or where the type is
- * not dense, as the pair types with gaps; then type_from() tells. */
+/* Bytes of the predefined type MPI_DATATYPE_NULL + i. 0 if there is none, or if the type is not
+ * dense, as the pair types with gaps; then type_from() tells. */
 extern const uint8_t type_constant_size[256];
 
 /* Whether a predefined type of a constant handle is a whole number. */
@@ -112,8 +112,8 @@ bool type_pair(const struct type *type, struct type_pair *pair);
 int type_commit(struct type *type);
 
 /* Describe count elements at buf for the device. Returns 0, or the error class (MPI_ERR_TYPE,
- * MPI_ERR_COUNT, MPI_ERR_BUFFER). *used is the type where requests must hold a reference on it,
- * else NULL. */
+ * MPI_ERR_COUNT, MPI_ERR_BUFFER). *used is the type if requests must hold a reference on it, or
+ * NULL. */
 int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
                     struct type **used);
 /* The type of a handle that type_place() takes: of no elements it may be MPI_DATATYPE_NULL, which stands for

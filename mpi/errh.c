@@ -578,7 +578,7 @@ static void let_find(struct comm *freed, int handlers)
     static struct os_lock found = OS_LOCK_INIT;
     os_lock(&found);
     freed->in_handlers += handlers;
-    freed->object.word = freed->in_handlers ? OBJECT_COMM : 0;
+    object_set_word(&freed->object, freed->in_handlers ? OBJECT_COMM : 0);
     os_unlock(&found);
 }
 

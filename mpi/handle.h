@@ -36,7 +36,7 @@ enum object_kind {
 };
 
 struct object {
-    uint32_t word; /* enum object_kind */
+    _Atomic uint32_t word; /* enum object_kind; 0: its handles lead nowhere */
     _Atomic int32_t refs;
 };
 
@@ -53,7 +53,7 @@ static inline bool handle_is_constant(const void *handle)
 static inline bool handle_leads_to(const void *handle, uint32_t kind)
 {
     return !((uintptr_t)handle & 7) && os_stretch_has(handle) &&
-           ((const struct object *)handle)->word == kind;
+           atomic_load_explicit(&((const struct object *)handle)->word, memory_order_relaxed) == kind;
 }
 
 /* Handles as numbers (MPI-5.0 20.4): constants are their own numbers; other handles get one at the
@@ -62,9 +62,14 @@ static inline bool handle_leads_to(const void *handle, uint32_t kind)
 int handle_number(const void *handle);
 void *handle_of_number(int number);
 
+static inline void object_set_word(struct object *object, uint32_t word)
+{
+    atomic_store_explicit(&object->word, word, memory_order_relaxed);
+}
+
 static inline void object_init(struct object *object, uint32_t kind)
 {
-    object->word = kind;
+    object_set_word(object, kind);
     atomic_store_explicit(&object->refs, 1, memory_order_relaxed);
 }
 

@@ -82,7 +82,7 @@ void info_destroy(struct info *info)
 {
     if (!info)
         return;
-    info->object.word = 0;
+    object_set_word(&info->object, 0);
     for (int i = 0; i < info->count; i++) {
         free(info->pairs[i].key);
         free(info->pairs[i].value);

@@ -51,7 +51,7 @@ int session_destroy(struct session *session)
 {
     void *memory;
     MPI_Count size;
-    session->object.word = 0; /* also for callbacks, which the next line may run */
+    object_set_word(&session->object, 0); /* also for callbacks, which the next line may run */
     (void)buffer_detach(&session->buffer, &memory, &size); /* there may be none */
     os_lock(&lock);
     DL_DELETE(sessions, session);

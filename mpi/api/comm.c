@@ -578,7 +578,7 @@ int PMPI_Comm_free(MPI_Comm *comm)
     }
     on->freed = true; /* requests may need it yet */
     left_freed(on);
-    on->object.word = 0;
+    object_set_word(&on->object, 0);
     comm_unref(on);
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;

@@ -508,7 +508,7 @@ static int end_pair(struct request *pair, int outcome, MPI_Request *handle)
 
 static int abandon_pair(struct request *pair)
 {
-    pair->object.word = 0; /* its handles lead nowhere from here on */
+    object_set_word(&pair->object, 0); /* its handles lead nowhere from here on */
     if (!mpid_when_done(&pair->dev, free_pair))
         free_pair(&pair->dev);
     return MPI_SUCCESS;

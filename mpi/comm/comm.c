@@ -94,7 +94,7 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
 void comm_destroy(struct comm *comm)
 {
     left_freed(comm);
-    comm->object.word = 0;
+    object_set_word(&comm->object, 0);
     comm_list_remove(comm);
     region_end(comm);
     comm_unref(comm->local);

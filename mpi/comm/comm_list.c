@@ -166,7 +166,7 @@ void comm_list_end(void)
 {
     os_lock(&lock);
     for (struct comm *comm = first; comm; comm = comm->older)
-        comm->object.word = 0;
+        object_set_word(&comm->object, 0);
     os_unlock(&lock);
 }
 

@@ -48,7 +48,7 @@ void request_let_go(struct request *request)
 {
     if (request == &request_done)
         return;
-    request->object.word = 0; /* its handles lead nowhere from here on */
+    object_set_word(&request->object, 0); /* its handles lead nowhere from here on */
     if (!mpid_when_done(&request->dev, release))
         request_free(request);
 }

@@ -105,7 +105,7 @@ static inline void request_free(struct request *request)
         request_release(request);
     }
     left_freed(request);
-    request->object.word = 0;
+    object_set_word(&request->object, 0);
     os_lock(&request_store.lock);
     os_pool_put(&request_store.pool, request);
     os_unlock(&request_store.lock);

@@ -169,7 +169,7 @@ void op_unref(struct op *op)
 
 void op_free(struct op *op)
 {
-    op->object.word = 0;
+    object_set_word(&op->object, 0);
     op_unref(op);
 }
 

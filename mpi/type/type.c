@@ -149,7 +149,7 @@ void type_unref(struct type *type)
     if (!type || type->predefined || !object_unref(&type->object))
         return;
     left_freed(type);
-    type->object.word = 0;
+    object_set_word(&type->object, 0);
     kernels_destroy(type->kernels);
     type_tree_destroy(type->tree);
     store_free(&store, type);

@@ -51,7 +51,7 @@ static inline bool find_place(MPI_Win handle, int rank, MPI_Aint disp, MPI_Count
     place->len = type_quick_size[i] * (uint64_t)count;
     if (__builtin_expect(!place->len || (uint64_t)at > room || place->len > room - (uint64_t)at, 0))
         return false;
-    win->used = true;
+    __atomic_store_n(&win->used, true, __ATOMIC_RELAXED);
     place->at = quick->base + at;
     return true;
 }

@@ -156,6 +156,14 @@ static int send(struct win *win, struct win_target *target, const void *message,
     return rc;
 }
 
+static bool is_too_far_ahead(struct win *win, const struct win_target *target)
+{
+    os_lock(&win->lock);
+    bool is = target->ahead > WIN_AHEAD_MAX;
+    os_unlock(&win->lock);
+    return is;
+}
+
 /* Receive an answer, before the question is sent: len bytes, or, if they are 0, an error class. */
 static int expect(struct win *win, struct win_target *target, struct batch *batch, int tag,
                   const struct win_data *to, uint64_t len)
@@ -332,7 +340,7 @@ static int send_part(struct draft *d)
     d->head.runs = held.len > 0;
     d->head.bytes = held.len;
     d->runs[0] = held;
-    if (!rc && d->target->ahead > WIN_AHEAD_MAX &&
+    if (!rc && is_too_far_ahead(d->win, d->target) &&
         !(rc = ask_answer(d->win, d->target, WIN_FLUSH, false)))
         rc = win_far_wait(d->win, d->target);
     return rc;

@@ -320,7 +320,7 @@ int win_run(struct win *win, struct win_op *op, MPI_Request *request)
         return rc;
     if ((rc = check(win, op)))
         return rc;
-    win->used = true;
+    __atomic_store_n(&win->used, true, __ATOMIC_RELAXED);
     __atomic_store_n(&win_recent, win, __ATOMIC_RELAXED);
     if (!target->mapped && win->flavor == MPI_WIN_FLAVOR_CREATE)
         win_map(win, target);

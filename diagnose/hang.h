@@ -44,8 +44,8 @@ struct hang_question {
     int64_t took_ms; /* from the question to the last answer */
     const char *job; /* what it is called: "1234 (a.out)"; may be NULL */
     const char *host;
-    /* Name a place in a program, file:line; *text stays as it is where that is unknown. NULL: show
-     * the place as the answer has it. */
+    /* Name a place in a program, file:line; *text stays as it is if unknown. NULL: show the place
+     * as the answer has it. */
     void (*site)(void *arg, const char *module, uint64_t offset, char *text, size_t size);
     void *arg;
 };

@@ -179,7 +179,7 @@ union line {
     struct hang_others others;
 };
 
-/* Put a row behind count others. Returns false where there are too many. */
+/* Put a row behind count others. Returns false if there are too many. */
 static bool add(struct memory *memory, void **rows, int *count, const union line *row, size_t size)
 {
     if (*count >= ROWS_MAX)

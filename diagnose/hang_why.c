@@ -186,7 +186,7 @@ static bool is_lively(const struct hang *h, int rank)
     return lively;
 }
 
-/* Where nobody is stuck, those who do not wait and for whom others do are the cause; but in a job
+/* If nobody is stuck, ranks that others wait for, and that do not wait, are the cause; but in a job
  * that goes on all wait now and then. */
 static void explain_free(struct why *w)
 {

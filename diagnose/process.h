@@ -6,7 +6,7 @@
 
 #include "diagnose/hang.h"
 
-/* Fill in the state of running ranks that did not answer, from /proc. Takes up to 15 ms more where
+/* Fill in the state of running ranks that did not answer, from /proc. Takes up to 15 ms more if
  * some seem to compute: they are looked at several times. */
 void process_look_up(struct hang_rank *ranks, int count);
 

@@ -195,7 +195,7 @@ static inline uint8_t *chan_write_number(uint8_t *at, uint64_t number, size_t le
     return at + len;
 }
 
-/* Whether two secrets are equal, in a time that does not tell where they differ. */
+/* Whether two secrets are equal, in a time independent of the place of a difference. */
 static inline bool chan_equal_secret(const void *a, const void *b, size_t len)
 {
     const volatile uint8_t *x = (const volatile uint8_t *)a, *y = (const volatile uint8_t *)b;

@@ -71,7 +71,7 @@ struct mpid_layout {
     void (*unpack)(const struct mpid_bytes *to, size_t offset, const void *from, size_t len);
 };
 
-/* An envelope, and where it stands while it waits to be matched: mpid/match.c's own. */
+/* An envelope, and its place while it waits to be matched: mpid/match.c's own. */
 struct mpid_place {
     struct mpid_place *next, *prev; /* with an equal envelope, oldest first, in a ring */
     struct mpid_place *chain, **at; /* of the oldest: next in its bucket; the pointer to it */

@@ -10,7 +10,7 @@
 
 enum { CALL_TEXT = 200 };
 
-/* Describe the call at site, which came from that rank. Its file is only looked at where it is that of
+/* Describe the call at site, which came from that rank. Its file is looked at only if it is that of
  * mine, a call of this process. */
 void call_text(char text[CALL_TEXT], int rank, const struct mpid_call_site *site,
                const struct mpid_call_site *mine);

@@ -97,8 +97,8 @@ bool errh_is_fatal(const struct errh_slot *slot);
 /* The slot of MPI_FILE_NULL: for files that are opened, or cannot be opened. */
 extern struct errh_slot errh_file_default;
 
-/* Report an error on a communicator. NULL: on MPI_COMM_SELF, or, where that does not exist, by the
- * initial error handler (MPI-5.0 9.3). Returns the code for the caller to return. */
+/* Report an error on a communicator. NULL: on MPI_COMM_SELF, or, without one, by the initial error
+ * handler (MPI-5.0 9.3). Returns the code for the caller to return. */
 int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
     __attribute__((format(printf, 4, 5), cold));
 

@@ -39,7 +39,7 @@ static void *handle_at(uint32_t i)
     return handle ? atomic_load_explicit(handle, memory_order_acquire) : NULL;
 }
 
-/* Return 1 + the index of a handle. 0: it has none, and *place is where it belongs. */
+/* Return 1 + the index of a handle. 0: it has none, and *place is its place. */
 static int look_up(struct number_table *table, const void *handle, _Atomic int **place)
 {
     uint32_t i = (uint32_t)(((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 32);

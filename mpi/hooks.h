@@ -63,7 +63,7 @@ struct io_view {
     MPI_Info info; /* for setting */
 };
 
-/* A user's data representation. The functions without _c may be NULL; those with _c are used where
+/* A user's data representation. The functions without _c may be NULL; those with _c are used if
  * they exist. */
 struct io_datarep {
     MPI_Datarep_conversion_function *read, *write;

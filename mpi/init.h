@@ -23,7 +23,7 @@ enum init_state init_world_state(void);
 /* MPI_Init and MPI_Finalize. thread_level is one of MPI's. Returns 0, or -1 and a sentence in
  * why. */
 int init_start(int argc, char **argv, int thread_level, char *why, size_t size);
-/* Note that MPI_Finalize has been called: INIT_ENDING. Returns false where that is not allowed now.
+/* Note that MPI_Finalize has been called: INIT_ENDING. Returns false if that is not allowed now.
  */
 bool init_begin_end(void);
 /* Finish, once the attributes of MPI_COMM_SELF and MPI_COMM_WORLD are deleted. Returns MPI_SUCCESS

@@ -4,7 +4,7 @@
  * Memory of MPI_Alloc_mem; see memory.h.
  *
  * A segment is cut into blocks of a few sizes, and freed blocks of a size are kept for the next one
- * of that size. What is known of a block lies elsewhere, so that a program that writes too far
+ * of that size. The record of a block lies elsewhere, so that a program that writes too far
  * destroys data alone. Pages of large blocks are given back to the system.
  */
 #include "mpi/memory.h"

@@ -33,7 +33,7 @@ int card_add(char *card, size_t size, const char *name, const char *params)
     return -ENOSPC;
 }
 
-/* The part of a card behind "arch=", or NULL where it is no card of our kind. */
+/* The part of a card behind "arch=", or NULL if it is no card of our kind. */
 static const char *body(const char *card)
 {
     if (strncmp(card, magic, sizeof(magic) - 1))

@@ -3,7 +3,7 @@
 /* CARs: counted down, and the requests completed that they are of. */
 #include "mpid/device.h"
 
-/* Stands as the handler of what counts down: a request with several CARs, and CARs of one. */
+/* Stands as the handler of requests that count down: with several CARs; and of CARs of one. */
 static void count_down(struct mpid_request *request)
 {
     (void)request;

@@ -202,7 +202,7 @@ void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const vo
 void recv_fail(struct vc *vc, enum mpid_error error);
 /* Free an unexpected message that is in no queue. */
 void recv_forget(struct unexpected *unexpected);
-/* Copy bytes of a message to their place; what does not fit is dropped. */
+/* Copy bytes of a message to their place; excess bytes are dropped. */
 void recv_copy(struct mpid_request *request, size_t offset, const void *data, size_t len);
 
 /* ---- lost.c ---- */

@@ -13,8 +13,7 @@
 
 #include "include/channel.h"
 
-/* Note an end. Without memory it is forgotten: who waits for the process then hears of its
- * connection. */
+/* Note an end. Without memory it is forgotten: waits for the process then end by its connection. */
 void ended_note(const struct chan_gid *gid, uint32_t rank);
 /* Note a failure. Returns whether it is news, and there is memory for that. */
 bool ended_note_failed(const struct chan_gid *gid, uint32_t rank);

@@ -81,7 +81,7 @@ static void put_clean(struct mpid_wait_report *report, const char *name)
             report->text[i] = '?';
 }
 
-/* Forget what has been appended since the text was so long, if a part of it had no room. */
+/* Cut the text back to this length, if a later part had no room. */
 static void keep_whole(struct mpid_wait_report *report, size_t begin)
 {
     if (report->len == begin || report->text[report->len - 1] != '\n')

@@ -40,7 +40,7 @@ void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg);
 
 /* The calling thread makes progress; locked. */
 void hang_poll(void);
-/* The same where it does not wait, but looks. */
+/* The same if it does not wait, but looks. */
 void hang_tell_poll(void);
 
 /* The connections that are not closed yet. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Names for requests that the other side of a rendezvous uses: 32 bits, of which
- * 8 change at each reuse, so that a late or forged packet finds nothing.
+ * Names for requests that the other side of a rendezvous uses: 32 bits; 8 of them change at each
+ * reuse, so that a late or forged packet finds nothing.
  */
 #ifndef MPID_IDS_H
 #define MPID_IDS_H

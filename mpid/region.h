@@ -17,7 +17,7 @@ int region_channel_memory(const struct chan_gid *gid, uint32_t rank, int *fd, ui
 
 /* Once it is known who this process is. */
 void region_init(void);
-/* Unmap all, also what is open. */
+/* Unmap all, also open regions. */
 void region_fini(void);
 /* This process is a child that was forked. */
 void region_orphan(void);

@@ -22,7 +22,7 @@ enum {
     LEAST_YIELDS = 12,   /* where others run meanwhile */
     SHARED_YIELDS = 48,  /* where ranks outnumber processors */
     OWN_YIELDS = 1000,
-    SOON = 8,            /* yields: what comes within them came because of them */
+    SOON = 8,            /* yields: news within them came because of them */
     ENOUGH_YIELDS = 10,  /* of one wait, to judge by */
     SPARE_YIELDS = 4,    /* of a thread whose waking was for another */
     CLOCK_TURNS = 16     /* spins between two looks at the clock */

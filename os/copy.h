@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Copy over what another processor has in its caches: whole lines are taken from it without being fetched first,
- * where this processor can do that. */
+/* Copy over what another processor has in its caches: whole lines are taken from it without being
+ * fetched first, if this processor can do that. */
 void os_copy_over(void *to, const void *from, size_t len);
 
 #endif

@@ -76,7 +76,7 @@ static inline void os_futex_wake(_Atomic uint32_t *word, int count)
     syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
 }
 
-/* The same where all sleepers and wakers are threads of one process. */
+/* The same if all sleepers and wakers are threads of one process. */
 static inline int os_futex_wait_own(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
     return os_futex_wait_by(FUTEX_WAIT_PRIVATE, word, seen, timeout_ns);

@@ -10,7 +10,7 @@
 
 enum { OS_HEARD_LEN = 20 };
 
-/* Who sends: a group of processes, and a number in it. */
+/* A sender: a group of processes, and a number in it. */
 struct os_heard_sender {
     uint8_t bytes[OS_HEARD_LEN];
 };

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bytes of an entry's address, 4 or 16 of them; NULL where it has none that a peer could use:
+/* The bytes of an entry's address, 4 or 16 of them; NULL if it has none that a peer could use:
  * another family, or an address that means nothing beyond its link. */
 const uint8_t *os_interface_bytes(const struct ifaddrs *entry, size_t *len);
 

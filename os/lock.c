@@ -68,8 +68,8 @@ enum {
 enum {
     SPINS = 40,
     STARVED_NS = 1000000,
-    HANDED_PERIOD_US = 200 /* at most one hand-over in this time: where all starve, running threads
-                              still make progress */
+    HANDED_PERIOD_US = 200 /* at most one hand-over in this time: even if all starve, running
+                            * threads make progress */
 };
 
 static void sleep_on(struct os_lock *lock, uint32_t seen, uint32_t who)

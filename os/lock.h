@@ -36,9 +36,9 @@ void os_lock_slow(struct os_lock *lock);
 bool os_trylock_slow(struct os_lock *lock);
 void os_unlock_slow(struct os_lock *lock);
 
-/* Where the program has the thread sanitizer, which does not see the library's atomics: have it know
- * that what this thread does next comes after all that was done under the lock so far. Else
- * nothing. The caller does not hold the lock. */
+/* Tell a program's thread sanitizer, which does not see the library's atomics, that this thread's
+ * next accesses come after all those under the lock so far. Without one: nothing. The caller does
+ * not hold the lock. */
 void os_lock_order_slow(struct os_lock *lock);
 
 static inline void os_lock_order(struct os_lock *lock)

@@ -13,8 +13,8 @@ enum {
 };
 
 /* Count the edits that make b of a: characters put in, left out or replaced, and neighbours
- * exchanged. Each word has its length in bytes and needs no NUL. Returns OS_NEAREST_FAR where one
- * is too long. */
+ * exchanged. Each word has its length in bytes and needs no NUL. Returns OS_NEAREST_FAR if one is
+ * too long. */
 int os_nearest_distance(const char *a, size_t a_len, const char *b, size_t b_len);
 
 /* Whether words of these lengths and this distance may be mistaken for each other. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The floating-point number of 128 bits that IEEE 754 defines: long double where that is it. */
+/* The floating-point number of 128 bits that IEEE 754 defines: long double if it is the same. */
 #ifndef OS_QUAD_H
 #define OS_QUAD_H
 

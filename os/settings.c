@@ -263,7 +263,7 @@ static int parse_number(const char *text, bool size, int64_t *value)
     return 0;
 }
 
-/* The only negative value is -1, and only where it has a meaning: then it is the initial value. No
+/* The only negative value is -1, and only if it has a meaning: then it is the initial value. No
  * time and no count exceeds INT_MOST. */
 enum {
     INT_MOST = 1000000000

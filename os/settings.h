@@ -90,7 +90,7 @@ struct os_setting_row {
     const char *name; /* lower case, without the VIREO_ prefix */
     enum os_setting_type type;
     const char *initial; /* default, as text */
-    const char *unit;    /* "" where there is none; a choice lists its words */
+    const char *unit;    /* "" without one; a choice lists its words */
     const char *about;   /* one sentence */
     enum os_setting_until until;
     bool equal; /* all processes of a job must have the same value: settings_equal.h */

@@ -12,7 +12,7 @@
 enum { STEP = 64 << 10 };                /* it grows in such steps */
 static const size_t reserved = 1u << 30; /* bytes of address space */
 
-/* What was given back, to be used again. */
+/* Returned memory, to be used again. */
 struct piece {
     struct piece *next;
     size_t size;

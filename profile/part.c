@@ -38,7 +38,7 @@ static void *map(off_t at)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Put bytes where they stand in the file, into memory that begins at begin. Returns 0 or an errno. */
+/* Put bytes at their place in the file, into memory that begins at begin. Returns 0 or an errno. */
 static int put_at(char *memory, off_t begin, off_t at, const char *text, size_t len)
 {
     if (!memory)

@@ -14,7 +14,7 @@ const char *const profile_kind_names[PROFILE_KINDS] = {"p2p", "wait", "collectiv
 
 static struct {
     bool is_on;
-    const char *trace, *summary; /* what is wanted; NULL: not */
+    const char *trace, *summary; /* files to write; NULL: none */
     MPI_Comm comm;               /* of the profile itself: all of MPI_COMM_WORLD */
     uint64_t begun_ns;
     uint64_t ns[PROFILE_KINDS], calls;

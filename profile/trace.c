@@ -2,10 +2,10 @@
 
 /*
  * The trace, in Chrome's trace event format, a line an event: chrome://tracing and Perfetto show
- * it. Each rank writes its part to FILE.RANK.part (part.c), which those can read by themselves: that is
- * what is left of a job that does not come to MPI_Finalize, with the calls that were open. There rank 0
- * makes FILE of all parts. Arrows have both of their ends there: one whose other end is not recorded is
- * left out.
+ * it. Each rank writes its part to FILE.RANK.part (part.c), which those can read by themselves: a
+ * job that does not come to MPI_Finalize leaves these, with the calls that were open. There rank 0
+ * makes FILE of all parts. Arrows have both of their ends there: one whose other end is not
+ * recorded is left out.
  */
 #include <errno.h>
 #include <limits.h>

@@ -18,7 +18,7 @@ struct direct_access {
     bool write;
     char *buf;
     MPI_Datatype type; /* of memory, committed */
-    int64_t at, bytes; /* data bytes of the view: where it begins, and how many */
+    int64_t at, bytes; /* data bytes of the view: the first, and how many */
 };
 
 /* Move the data of a file that is open. Returns the bytes that were moved: fewer at the end of the

@@ -63,7 +63,7 @@ int failure_class(int number)
     return number ? MPI_ERR_IO : MPI_SUCCESS;
 }
 
-/* The cure for an error, where it is known. */
+/* The cure for an error, if known. */
 static const char *cure(const struct failure *failure)
 {
     if (failure->of && !strcmp(failure->of, "lock"))

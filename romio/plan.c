@@ -19,7 +19,7 @@
 enum {
     SHORT = 4 << 10, /* runs, which are written faster together */
     DENSE = 8, /* one byte of so many is worth sieving reads for it alone */
-    /* Bytes of buffers that a processor's caches hold: what is copied twice on this host. */
+    /* Bytes of buffers that a processor's caches hold, for data copied twice on this host. */
     NEAR_TOGETHER = 2 << 20,
     NEAR_SIEVE = 512 << 10
 };

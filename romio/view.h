@@ -20,7 +20,7 @@ struct view_run {
 
 struct view {
     MPI_Offset disp;
-    MPI_Datatype etype, filetype; /* the user's types: held, where they are not predefined */
+    MPI_Datatype etype, filetype; /* the user's types: held, unless predefined */
     MPI_Count etype_size;         /* in memory */
     MPI_Count unit;               /* the same in the file */
     int64_t size, extent;         /* of the file type in the file: data bytes, and with gaps */

@@ -66,8 +66,8 @@ struct backend {
     int spins;                       /* how often a wait looks before it yields */
 };
 
-/* Join the job of mpiexec. Returns 0 with *b, BNR_ERR_NOT_FOUND where this process belongs to no
- * job, or another code after one line on stderr. */
+/* Join the job of mpiexec. Returns 0 with *b, BNR_ERR_NOT_FOUND if this process belongs to no job,
+ * or another code after one line on stderr. */
 int native_join(struct backend **b);
 /* Be a group of one. Returns as native_create() does. */
 int single_join(struct backend **b);

@@ -169,7 +169,7 @@ static __attribute__((cold, noinline)) int look_up(uint32_t asks)
     return run;
 }
 
-/* Run what is due. Returns how many callbacks ran. */
+/* Run due callbacks. Returns how many callbacks ran. */
 static inline int deliver(struct backend *b)
 {
     uint32_t asks = atomic_load_explicit(b->asks, memory_order_relaxed);

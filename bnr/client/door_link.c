@@ -100,7 +100,7 @@ int door_link_send(struct door_link *link, const struct hub_message *m, int fd)
     return rc ? rc : send_all(link->fd, m->data, m->len, -1);
 }
 
-/* Read what is there. Returns 1, 0 where nothing came in time, or -errno. */
+/* Read all bytes that are there. Returns 1, 0 where nothing came in time, or -errno. */
 static int read_more(struct door_link *link, int timeout_ms)
 {
     struct pollfd p = {.fd = link->fd, .events = POLLIN};

@@ -23,7 +23,7 @@ struct events {
 int event_register(struct events *e, unsigned mask, BNR_Event_fn fn, void *arg, int *id);
 int event_unregister(struct events *e, int id);
 
-/* Deliver what is due. Returns the number of callbacks run. */
+/* Deliver due events. Returns the number of callbacks run. */
 int event_deliver(struct events *e, struct backend *b);
 
 /* Drop every registration. */

@@ -13,7 +13,7 @@
 
 #include "bnr/host/table.h"
 
-/* Attach to the memory that BNR_FD names: to the descriptors, or where they are closed to those of
+/* Attach to the memory that BNR_FD names: to the descriptors or, if they are closed, to those of
  * mpiexec. Returns 0 with t, *rank, and *bell, which rings for the daemon (-1: there is none), or
  * -EPROTO with a sentence in why. */
 int find_by_environment(struct table *t, int *rank, int *bell, char *why, size_t size);

@@ -184,7 +184,7 @@ int single_join(struct backend **b)
     return BNR_SUCCESS;
 }
 
-/* A variable that a launcher sets in each process, and one with the number of processes. Where that
+/* A variable that a launcher sets in each process, and one with the number of processes. If that
  * number is 1 or missing, a rank above 0 shows that there are several. A number above 1 without a
  * rank shows it, too, since something has removed the rank. Exceptions are numbers that also stand
  * in the environment of scripts from which jobs are started. */

@@ -2,7 +2,7 @@
 
 /*
  * The last bytes of a stream, by their 64-bit offsets: bytes [tail, head) are kept. The memory
- * grows with what is kept, and shrinks when nothing is.
+ * grows with the kept bytes, and shrinks when there are none.
  */
 #ifndef BNR_BYTE_RING_H
 #define BNR_BYTE_RING_H

@@ -17,7 +17,7 @@ struct bytes {
     uint8_t at[];
 };
 
-/* A block with one reference, copied from data, or of zeros where that is NULL. NULL: no memory. */
+/* A block with one reference, copied from data, or of zeros if that is NULL. NULL: no memory. */
 struct bytes *bytes_create(const void *data, size_t len);
 /* One reference more; NULL stays NULL. */
 struct bytes *bytes_ref(struct bytes *bytes);

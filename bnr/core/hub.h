@@ -13,7 +13,8 @@
  *   sink      its owner reads, any number of writers push
  *
  * Invariants
- *   - A reader gets each byte once, in order. A reliable one gets all of them from where it begins;
+ *   - A reader gets each byte once, in order. A reliable one gets all of them from its beginning
+ *   on;
  *     an observer that falls behind is told of the gap by the offset of its next bytes.
  *   - A writer may send as many bytes as it has been granted. A grant follows from what the present
  *     reliable readers have not taken, and is computed anew after each change: no reader that has

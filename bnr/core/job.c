@@ -112,7 +112,7 @@ static bool is_our_doing(const struct job *job, enum job_cause cause, int status
     return cause == JOB_CAUSE_SIGNAL && (job->sent >> WTERMSIG(status) & 1) != 0;
 }
 
-/* The step that follows from a cause, which is set to NONE where it is not to be told. */
+/* The step that follows from a cause, which is set to NONE if the user need not learn it. */
 static struct job_step blame(struct job *job, enum job_cause *cause, int code, bool is_ours)
 {
     struct job_step step = {0, JOB_GRACE_SAME};

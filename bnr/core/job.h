@@ -97,8 +97,8 @@ struct job_step job_signal(struct job *job, int signal);
  * JOB_BROKEN): the status is code, whatever the ranks say. */
 struct job_step job_end(struct job *job, enum job_event event, int code);
 
-/* A rank has ended. *cause says why it is to be told to the user, NONE where
- * it is not: it ended well, it is not the first, or the user asked for it. */
+/* A rank has ended. *cause: why the user is told; NONE if not: it ended well, it is not the first,
+ * or the user asked for it. */
 struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
                                enum job_cause *cause);
 

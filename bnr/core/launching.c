@@ -47,7 +47,7 @@ static void add(struct launching *l, struct launching_effects *e, enum launching
         (struct launching_effect){action, host, h->attempts, (enum launching_stage)h->stage};
 }
 
-/* Come into a state, with what belongs to it. */
+/* Enter a state, and do its work. */
 static void enter(struct launching *l, uint32_t host, uint8_t state, int64_t now,
                   struct launching_effects *effects)
 {

@@ -2,8 +2,8 @@
 
 /*
  * Starting a daemon on each host: so many at a time, each within a time limit, again after a while
- * where it fails for a reason that may pass. Which hosts come first has nothing to do with the
- * routing tree.
+ * if it fails for a reason that may pass. Which hosts come first has nothing to do with the routing
+ * tree.
  *
  *     WAITING --a place is free--> STARTING --dialed back--> UP
  *        ^                            | failed, time is up

@@ -85,7 +85,7 @@ void lines_set_returns(struct lines *l, bool is_on);
 int lines_create(struct lines **l, int sources, const int *label_of);
 void lines_destroy(struct lines *l);
 
-/* Take len bytes of source; append to out what may come out. Returns 0 or -ENOMEM. */
+/* Take len bytes of source; append to out the bytes that may come out. Returns 0 or -ENOMEM. */
 int lines_put(struct lines *l, int source, const char *data, size_t len, uint64_t now_ns,
               struct lines_buffer *out);
 

@@ -363,7 +363,8 @@ static int bind_wide(struct placement_work *w, struct placement_placed *p)
     return rc;
 }
 
-/* The object that a rank is dealt out by: where it is bound, or were it bound so, or around. */
+/* The object that a rank is dealt out by: the one of its binding, real or supposed, or the one
+ * around. */
 static uint32_t dealt_by(struct placement_work *w, const struct placement_placed *p,
                          struct placement_run inside)
 {

@@ -31,7 +31,7 @@ int rank_map_make(struct rank_map *g, uint64_t id, const uint32_t *node_of, uint
 /* Whether the blocks are as they should be, over so many nodes. */
 bool rank_map_is_sound(const struct rank_map *g, uint32_t node_count);
 
-/* The node of a rank, NODE_NONE where there is no such rank. */
+/* The node of a rank, NODE_NONE if there is no such rank. */
 uint32_t rank_map_node_of(const struct rank_map *g, uint32_t rank);
 
 /* How many of its ranks a node has. */

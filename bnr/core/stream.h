@@ -50,7 +50,7 @@ void stream_out_credit(struct stream_out *s, const struct core_message *credit, 
 /* Time has passed, or (is_new) there is a new way: ask, if it is time to. */
 void stream_out_tick(struct stream_out *s, bool is_new, int64_t now, struct effects *effects);
 
-/* Where they go. */
+/* The receiving end. */
 struct stream_in {
     uint64_t taken, credited;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Long xcasts come in parts, each of which is numbered and passed on as a message of its own: so a
- * relay passes on the first while the last is still on its way. The parts of one origin come in
- * order. All but the last are flagged MESSAGE_MORE, and kept here until that comes.
+ * Long xcasts come in parts, which are numbered and passed on as messages of their own: so a relay
+ * passes on the first while the last is still on its way. The parts of one origin come in order.
+ * All but the last are flagged MESSAGE_MORE, and kept here until that comes.
  */
 #ifndef BNR_XCAST_JOIN_H
 #define BNR_XCAST_JOIN_H

@@ -13,8 +13,7 @@
 /* The rank has a slot in the table. */
 enum diagnose_state answer_state(const struct table *t, int rank);
 
-/* The process that is the rank: under a wrapper not the one that was started; 0 where it is
- * unknown. */
+/* The process that is the rank: under a wrapper not the one that was started; 0 if unknown. */
 int answer_process(const struct table *t, int rank);
 
 /* Copy the answer, for the rank may still write there, and say how long it is. */

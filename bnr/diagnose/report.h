@@ -9,7 +9,7 @@
  *
  *     peer TAB channel TAB reasons NEWLINE
  *
- * peer is a world rank in decimal; channel the name of the one in use ("-" where none was bound);
+ * peer is a world rank in decimal; channel the name of the one in use ("-" if none was bound);
  * reasons a text that says why each other channel is not in use, its parts separated by "; " ("tcp:
  * shm scores higher; ofi: not built"), or empty. Peers that were never contacted have no line. The
  * text comes from another process: it is bounded, unprintable bytes show as "?", and invalid lines

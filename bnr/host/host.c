@@ -11,7 +11,7 @@
 #include "os/file.h"
 #include "os/log.h"
 
-/* Copy the first word of a file, with letters, digits and '-' only; "-" where there is none. */
+/* Copy the first word of a file, with letters, digits and '-' only; "-" without one. */
 static void read_word(const char *path, char *word, size_t size)
 {
     size_t n = 0;

@@ -74,7 +74,7 @@ struct table_rank {
     uint32_t host;          /* its number */
     uint32_t local_rank;    /* its number on the host */
     uint32_t
-        slot; /* its page, log, answer, reply and region are at this index; else TABLE_NO_SLOT */
+        slot; /* its page, log, answer, reply and region are at this index; or TABLE_NO_SLOT */
     uint32_t end; /* TABLE_END_ bits: how a rank without a slot has ended */
 };
 
@@ -138,7 +138,7 @@ struct table_question {
 enum table_how {
     TABLE_WAIT,
     TABLE_NOWAIT, /* not found, in place of waiting */
-    TABLE_LATER   /* the same, where it is not known on this machine yet */
+    TABLE_LATER   /* the same, if not known on this machine yet */
 };
 
 enum table_answer {
@@ -214,8 +214,8 @@ struct table_spec {
  * Returns 0 or -errno. */
 int table_create(struct table *t, const struct table_spec *spec);
 
-/* Map what fds hold, after checking that it is a table of this version. Returns
- * 0, or -EPROTO, -errno with the reason in why. Takes neither descriptor. */
+/* Map the memory of fds, after a check that it is a table of this version. Returns 0, or -EPROTO,
+ * -errno with the reason in why. Takes neither descriptor. */
 int table_attach(struct table *t, int head_fd, int memory_fd, char *why, size_t size);
 
 /* Unmap; the descriptors stay open. Accepts a zeroed table. */

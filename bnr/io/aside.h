@@ -20,7 +20,7 @@ struct aside_work {
 /* Have the work done. It stays as it is until done() runs. Pending work does not keep the loop alive. */
 void aside_start(uv_loop_t *loop, struct aside_work *work);
 
-/* The loop is about to be closed, and must run once more. done() of what is under way never runs. */
+/* The loop is about to be closed, and must run once more. done() of work under way never runs. */
 void aside_stop(void);
 
 #endif

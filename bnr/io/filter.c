@@ -84,7 +84,7 @@ static void on_written(uv_write_t *write, int status)
     close_handle((uv_handle_t *)&f->in);
 }
 
-/* Room for a chunk and a NUL behind what is there. */
+/* Room for a chunk and a NUL behind the present text. */
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     struct filter *f = handle->data;

@@ -23,7 +23,7 @@ enum {
 
 struct leftovers_target {
     dev_t device;
-    ino_t inode; /* 0: nobody waits for what is written there */
+    ino_t inode; /* 0: nobody waits for its output */
 };
 
 struct leftovers_group {

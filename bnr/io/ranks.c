@@ -161,7 +161,7 @@ static void reap_rank(struct ranks *r, int rank)
         leftovers_add(&r->leftovers, rank, pid, status, r->is_in_grace);
 }
 
-/* Reap the first child to end. Returns false where there is none. */
+/* Reap the first child to end. Returns false if there is none. */
 static bool reap_next(struct ranks *r)
 {
     siginfo_t info = {0};

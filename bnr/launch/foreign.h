@@ -4,7 +4,7 @@
  * The libraries that a program's file names: of another MPI, and our own. Each process of a program
  * of another MPI library would find nobody to tell it of the others, and go on as rank 0 of 1: so
  * mpiexec does not start several of them, and tells of those that a script has started. A program of ours that was linked before the installed tree
- * was moved does not find its library: so mpiexec tells the loader where that is.
+ * was moved does not find its library: so mpiexec tells the loader its folder.
  */
 #ifndef BNR_FOREIGN_H
 #define BNR_FOREIGN_H

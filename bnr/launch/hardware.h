@@ -20,7 +20,7 @@ struct hardware {
     bool is_own;                      /* it is this host */
 };
 
-/* Returns 0, or -errno with a sentence in why. device: NULL, or what ranks are to run near:
+/* Returns 0, or -errno with a sentence in why. device: NULL, or the device near which ranks run:
  * pci:BUSID, a name as the system has it (eth0), or gpu:N, ib:N, hfi:N or en:N, where N counts from
  * 0; the colon may be left out, and 0 too. */
 int hardware_read(struct hardware *h, const char *device, char why[512]);

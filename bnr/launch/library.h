@@ -12,8 +12,8 @@ enum {
 };
 
 /* Variables for the loader, with which the program at path, in this environment, is started:
- * LD_LIBRARY_PATH where it would not find the library by itself; LD_PRELOAD with the library that
- * profiles where VIREO_TRACE or VIREO_SUMMARY ask for that. Sets a NULL-terminated list. Returns 0,
+ * LD_LIBRARY_PATH if it would not find the library by itself; LD_PRELOAD with the library that
+ * profiles if VIREO_TRACE or VIREO_SUMMARY ask for that. Sets a NULL-terminated list. Returns 0,
  * -ENOMEM, or -ENOENT with a line in the log: this installation has no library that profiles. */
 int library_settings(const char *path, char *const *environment,
                      char *settings[LIBRARY_SETTINGS + 1]);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Raise the stack limit as far as allowed; call this first. Returns whether the stack is enough for
- * mpiexec; else why is a sentence. */
+ * mpiexec; if not, why is a sentence. */
 bool limit_raise_stack(char why[512]);
 
 /* Save the limits, which limit_restore() gives to a child that is about to execute a program. Then

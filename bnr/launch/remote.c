@@ -58,7 +58,7 @@ static void add_filled(struct remote_list *w, const char *word, size_t len, cons
 }
 
 /* A word of the user's command from *at on, which moves behind it. Blanks part words; quotes of either
- * kind keep one together. Returns false at the end, which is before a NUL where all quotes are closed. */
+ * kind keep one together. Returns false at the end: a NUL with all quotes closed. */
 static bool next_word(const char **at, const char **word, size_t *len)
 {
     *at += strspn(*at, " \t");

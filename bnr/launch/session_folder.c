@@ -39,7 +39,7 @@ int session_folder_add(struct session_folder *s, int rank)
 
 static void remove_entry(int parent, const char *name, int depth);
 
-/* Remove what is in a folder. */
+/* Empty a folder. */
 static void remove_content(int folder, int depth)
 {
     char buffer[2048] __attribute__((aligned(16)));

@@ -19,7 +19,7 @@ struct run_job {
     struct wide_plan *plan;    /* which ranks are elsewhere; passes to the job */
     struct amend *amend; /* how ranks are started */
     const struct debugger *debugger; /* one for each rank, in a window; or NULL */
-    int records_fd;      /* takes what ranks write to 1 and 2; 0: mpiexec's own do */
+    int records_fd;      /* takes the ranks' 1 and 2; 0: mpiexec's own do */
     char *name;          /* of name_size bytes; see wardens_start() */
     size_t name_size;
 };

@@ -33,7 +33,7 @@ static bool lacks_one(struct run *run, int rank)
     return ranks_lives(&run->ranks.table, rank) && !debugger_has(run->processes[rank].pid);
 }
 
-/* Whether all ranks that run have their debugger; else *missing is one that has not. */
+/* Whether all ranks that run have their debugger; if not, *missing is one without. */
 static bool all_have_one(struct run *run, int *missing)
 {
     for (*missing = 0; *missing < run->o->nranks; ++*missing)

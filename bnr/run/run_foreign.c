@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A rank that is a script may run a program of another MPI library, of which each process would be alone.
- * No file tells that before: so mpiexec looks a few times, in the first seconds and ever more seldom,
- * whether the first rank here has mapped such a library, until that rank has come to MPI_Init.
+ * A rank that is a script may run a program of another MPI library; each of its processes would be
+ * alone. No file tells that before: so mpiexec looks a few times, in the first seconds and ever
+ * more seldom, whether the first rank here has mapped such a library, until that rank has come to
+ * MPI_Init.
  */
 #include "bnr/launch/foreign.h"
 #include "bnr/run/run_state.h"

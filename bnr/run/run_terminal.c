@@ -13,7 +13,7 @@ bool run_has_terminal(void *arg, int rank)
     return list && amend_lists(list, rank);
 }
 
-/* Whether what is typed goes to a terminal of this rank. */
+/* Whether typed keys go to a terminal of this rank. */
 static bool is_typed_to(struct run *run, int rank)
 {
     return run_has_terminal(run, rank) && stdio_input_of(run->stdio, rank) == STDIO_INPUT_PIPE;

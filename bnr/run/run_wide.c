@@ -158,7 +158,7 @@ static void wait_for_daemons(struct run *run)
 {
     progress_init(&run->progress, run->o->shows_progress);
     while (!run->is_ready) {
-        if (run->progress.is_on && stdio_is_idle(run->stdio)) /* not over what is being said */
+        if (run->progress.is_on && stdio_is_idle(run->stdio)) /* not over pending output */
             progress_show(&run->progress, wide_up_count(run->wide), run->wide->plan.count);
         uv_run(&run->loop, UV_RUN_ONCE);
     }

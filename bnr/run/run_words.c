@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Words about a rank: where it runs, and why its end is a failure; see run_state.h. */
+/* Words about a rank: its place, and why its end is a failure; see run_state.h. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

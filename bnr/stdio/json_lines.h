@@ -6,8 +6,7 @@
  *     {"rank":3,"host":"node7","stream":"stdout","time":"2026-03-01T14:05:09.123456Z","text":"a line"}
  *
  * time is when the end of the line was read from the rank's pipe, by the clock of its host; of mpiexec's
- * own lines, when it said them. Two members are there only where they say true or false
- * otherwise than most lines would:
+ * own lines, when it said them. Two members are there only on lines that differ from most:
  *
  *     "newline":false   no newline ends the text: the next object of this rank and stream goes on
  *                       with the line, which was longer than 64 KiB, waited long, or was the last

@@ -28,8 +28,8 @@ struct prefix {
 /* Whether a pattern has only letters that are known. */
 bool prefix_is_good(const char *pattern);
 
-/* Write what begins a line, cut off at size. label: the rank for its stdout, ranks more for its
- * stderr. */
+/* Write the beginning of a line, cut off at size. label: the rank for its stdout, ranks more for
+ * its stderr. */
 void prefix_write(const void *prefix, int label, bool is_rest, char *text, size_t size);
 
 #endif

@@ -30,7 +30,7 @@ struct spool_file {
     struct lines_buffer waiting, busy;
     struct spool_stream *waits;
     uint64_t put, written;
-    int fd; /* of what is no regular file, and so stays open; -1 */
+    int fd; /* of a file that is not regular, and so stays open; or -1 */
     int rc; /* what the thread's call came to */
     bool is_writing, is_broken;
     char name[];

@@ -24,7 +24,7 @@ struct writer {
     pthread_t thread;
     bool has_thread;
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* of the next fields */
     pthread_cond_t changed;
     const char *data; /* NULL: no write is under way, or it is done */
     size_t len;

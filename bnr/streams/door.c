@@ -13,7 +13,7 @@
 #include "os/log.h"
 
 enum {
-    WAITING_MAX = 64 /* who have connected and are not accepted */
+    WAITING_MAX = 64 /* connected, and not accepted yet */
 };
 
 /* Whether the other side may see what this job does: its user, or root. */

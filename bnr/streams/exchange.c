@@ -26,7 +26,7 @@ static void pass_on(struct exchange *x, uint64_t party, const struct hub_message
         door_cut(x->door, party);
 }
 
-/* Carry out what the hub wants; what follows from that is appended, and carried out too. */
+/* Carry out the hub's effects; further ones are appended, and carried out too. */
 static void run_queue(struct exchange *x)
 {
     if (x->is_running)

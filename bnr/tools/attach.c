@@ -16,7 +16,7 @@ enum {
     SUBSCRIPTIONS_MAX = HUB_ENDS_MAX / 2
 };
 
-/* ---- what is wanted ---- */
+/* ---- the command line ---- */
 
 static int refuse(const char *what, const char *word)
 {

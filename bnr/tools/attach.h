@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `vireo streams`: show what ranks of a running job write, or write to the stdin of one. */
+/* `vireo streams`: show the output of ranks of a running job, or write to the stdin of one. */
 #ifndef BNR_ATTACH_H
 #define BNR_ATTACH_H
 

@@ -23,7 +23,7 @@ struct attach_row {
     char *field[4];
 };
 
-/* Cut the next line of text into its fields. Returns false at the end, or where one is missing. */
+/* Cut the next line of text into its fields. Returns false at the end, or if one is missing. */
 static bool next_row(char **text, struct attach_row *row)
 {
     char *line = strsep(text, "\n");

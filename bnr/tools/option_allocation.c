@@ -151,7 +151,7 @@ static int take_system(struct reader *r, const struct option_allocation_system *
     return 0;
 }
 
-/* A job of a batch system that does not say where it may run. */
+/* A job of a batch system that names no hosts. */
 static int note_silence(struct reader *r)
 {
     for (int i = 0; i < SYSTEMS; i++) {

@@ -14,7 +14,7 @@ static size_t name_len(const char *variable)
     return strcspn(variable, "=");
 }
 
-/* NAME VALUE or NAME=VALUE, of which first is the first word. */
+/* NAME VALUE or NAME=VALUE; first is the first word. */
 static int set_variable(struct reader *r, const char *option, const char *first, char ***set)
 {
     const char *value = NULL;

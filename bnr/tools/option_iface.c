@@ -61,7 +61,7 @@ int option_iface(struct reader *r, const char *option, const char *list)
 {
     if (!*list || !strcmp(list, "^"))
         return reader_refuse(r, "'%s' needs names of interfaces after it; ip addr lists them", option);
-    /* A variable is obeyed where it can be; an option waits until the hosts are known. */
+    /* A variable is obeyed if possible; an option waits until the hosts are known. */
     int rc = r->is_environment ? check(r, option, list) : 0;
     if (!rc)
         rc = reader_words(r, "--set tcp_addresses=%", list);

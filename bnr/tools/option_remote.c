@@ -50,8 +50,8 @@ bool option_remote_finds(const char *command)
     return *name && !launch_resolve(name, NULL, search ? search : "/usr/bin:/bin", path, sizeof(path), why);
 }
 
-/* "ssh -q : rsh": the first one that is installed. Where none is, the first one, so that the start of
- * a daemon tells what it lacks. */
+/* "ssh -q : rsh": the first one that is installed. If none is, take the first one: the start of a
+ * daemon then tells the missing command. */
 int option_remote_agent(struct reader *r, const char *option, const char *agents)
 {
     const char *chosen = NULL;

@@ -64,7 +64,7 @@ static int read_order(struct launch_order *order)
     return rc ? rc : order_unpack(body, len, order);
 }
 
-/* The streams of whoever has started this program serve for the order, and for a piped link. */
+/* The streams that this program got at its start serve for the order, and for a piped link. */
 static void free_streams(int *in_fd, int *out_fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

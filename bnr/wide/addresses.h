@@ -2,8 +2,8 @@
 
 /*
  * Where a daemon listens: literal addresses with one port, the likeliest first. As bytes, a u32
- * port, a u32 count, and for each address a u32 family (4 or 6) and 16 bytes, of which IPv4 has the
- * first four.
+ * port, a u32 count, and for each address a u32 family (4 or 6) and 16 bytes; IPv4 has the first
+ * four.
  */
 #ifndef BNR_ADDRESSES_H
 #define BNR_ADDRESSES_H

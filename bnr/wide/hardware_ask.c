@@ -57,7 +57,7 @@ static struct bytes *read_all(int fd)
     return pack_end(&p);
 }
 
-/* Take what was told. Returns 0, or -EIO with a sentence in why. */
+/* Take the answer. Returns 0, or -EIO with a sentence in why. */
 static int take(struct hardware *h, const struct bytes *all, char why[512])
 {
     struct machine_told told;

@@ -42,7 +42,7 @@ bool login_asks(struct login *l, pid_t pid)
     siginfo_t info = {.si_pid = 0};
     if (l->tty_fd < 0 || pid <= 0)
         return false;
-    /* Its end is left for whoever waits for that. */
+    /* Its end is left to the code that waits for it. */
     bool is_stopped = !waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) && info.si_pid == pid;
     if (is_stopped && (!l->holder || l->holder == pid)) {
         l->holder = pid;

@@ -235,7 +235,7 @@ static int read_own(struct machine_told *told, char why[512])
     return !rc || rc == -ENOMEM ? rc : -EINVAL;
 }
 
-/* Keep of a machine what may be used. */
+/* Keep the usable part of a machine. */
 static int restrict_one(struct machine_told *told, const char *name, const struct start_wish *start,
                         char why[512])
 {

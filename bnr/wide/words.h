@@ -20,7 +20,7 @@ struct words {
 
 void words_init(struct words *w, struct mesh *mesh);
 void words_say(struct words *w, const struct record *r);
-/* A CREDIT has come, or it is time to say again what may be lost. */
+/* A CREDIT has come, or it is time to say again messages that may be lost. */
 void words_credit(struct words *w, const struct core_message *credit);
 void words_tick(struct words *w);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Structs as bytes, by tables of their fields: one row says how a field is packed, what is right when
- * it comes back, and how it is released. Numbers are in network byte order. No I/O.
+ * Structs as bytes, by tables of their fields: one row says how a field is packed, which values are
+ * valid when it comes back, and how it is released. Numbers are in network byte order. No I/O.
  */
 #ifndef BNR_FIELD_H
 #define BNR_FIELD_H

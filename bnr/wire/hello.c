@@ -13,7 +13,7 @@ enum hello_kind {
     KIND_HELLO = 1,
     KIND_CHALLENGE,
     KIND_PROOF,
-    KIND_KEY /* not on the wire: of which keys are made */
+    KIND_KEY /* not on the wire: keys are made of it */
 };
 
 enum {

@@ -75,7 +75,7 @@ struct launch_message {
     struct launch_app *apps;
     struct texts texts; /* of all apps, if it was unpacked */
     struct launch_host *hosts;
-    struct start_wish wish;    /* its texts are the message's where it was unpacked */
+    struct start_wish wish;    /* its texts are the message's if it was unpacked */
     struct unpacking contacts; /* the addresses of all nodes, as in a contact of mpiexec's */
 };
 

@@ -21,7 +21,7 @@ static const struct wire_field fields[] = {
     {FIELD_U32, offsetof(struct machine_told, machine.count), 0, 0, MACHINE_CPUS_MAX},
 };
 
-/* The levels of which an object begins with a hardware thread. */
+/* The levels that have an object beginning with a hardware thread. */
 static uint32_t borders(const struct placement_machine *m, uint32_t cpu)
 {
     uint32_t levels = 0;

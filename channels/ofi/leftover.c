@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Names of the memory that provider shm shares, and what killed processes leave of it.
+ * Names of the memory that provider shm shares, and the leftovers of killed processes.
  *
  * The provider shares memory under a name in /dev/shm, and names it after the process's number
  * alone. A process that is killed leaves its memory there, and a later process with the same number

@@ -7,7 +7,8 @@
 
 #include "os/keyed_hash.h"
 
-/* Who proves something: each in its own way, so that none can give out what it has heard as its own. */
+/* The role in a proof. Each has its own proofs, so no role can repeat a proof that it has heard as
+ * its own. */
 enum { ROLE_CALLER = 1, ROLE_CALLEE, ROLE_STRANGER };
 
 uint64_t ofi_wire_proof(const uint8_t secret[16], const struct ofi_talk *talk, bool of_caller)

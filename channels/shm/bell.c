@@ -61,7 +61,7 @@ void shm_bell_ring(struct shm_link *link, uint32_t sleeping)
 {
     if (sleeping == link->rung)
         return;
-    atomic_thread_fence(memory_order_acquire); /* what was stored before sleeping counts: bell_len */
+    atomic_thread_fence(memory_order_acquire); /* earlier stores count: bell_len */
     link->rung = sleeping;
     if (atomic_load_explicit(&link->theirs->cpu, memory_order_relaxed) == (uint32_t)sched_getcpu())
         os_apart_shared();

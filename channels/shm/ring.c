@@ -8,7 +8,7 @@
 int shm_ring_refresh(struct shm_ring_out *out, const struct shm_ring_credit *credit)
 {
     uint32_t received = atomic_load_explicit(&credit->received, memory_order_acquire);
-    /* Not behind what it said before, and not ahead of what was sent. */
+    /* Not behind its last word, and not ahead of the sent packets. */
     uint32_t flying = out->limit - SHM_RING_SLOTS;
     if (received - flying > out->sent - flying)
         return -EPROTO;

@@ -122,7 +122,7 @@ int addr_of_host(struct addr_list *list)
     return add_all(list, "");
 }
 
-/* Add what one word names. Returns false where that is nothing. */
+/* Add what one word names. Returns false if that is nothing. */
 static bool add_word(struct addr_list *list, const struct ifaddrs *all, const char *word)
 {
     union addr addr;

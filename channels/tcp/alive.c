@@ -24,7 +24,7 @@ bool alive_look(struct alive *alive, int fd, uint64_t now_ns)
     struct tcp_info info = {0};
     socklen_t len = sizeof(info);
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
-        return true; /* whatever is wrong with it, the next read tells */
+        return true; /* the next read tells its error */
     return alive_judge(alive,
                        &(struct alive_signs){.waits = info.tcpi_unacked || info.tcpi_probes,
                                              .silent_ms = info.tcpi_last_ack_recv,

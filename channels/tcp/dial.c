@@ -55,7 +55,7 @@ struct dial {
     struct tcp *tcp;
     struct tcp_link *link;
     struct attempt *attempts;
-    struct attempt *proved; /* of them; the others wait, unwatched, for what becomes of it */
+    struct attempt *proved; /* of them; the others wait, unwatched, for its end */
     struct addr_list list;
     int tried; /* of list, in this round */
     int denied; /* of those tried: the host says that nobody listens */

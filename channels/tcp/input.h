@@ -16,7 +16,7 @@ struct tcp_link;
  * buffer.
  * Returns their count, 1 or 2; each has room. 0: no memory. */
 int input_offer(struct tcp_link *link, struct iovec iov[2]);
-/* Give the read-ahead buffer back, with what is in it. */
+/* Give the read-ahead buffer back, with its bytes. */
 void input_release(struct tcp_link *link);
 
 /* Account for got bytes that input_offer()'s places have taken, and hand over each packet

@@ -43,7 +43,7 @@ static void linger_end(struct tcp *tcp, struct lingerer *linger)
     tcp_bury(tcp, &linger->sock);
 }
 
-/* Write, and throw away what comes. Returns true once nothing is left to do. */
+/* Write, and throw away all input. Returns true once nothing is left to do. */
 static bool linger_step(struct lingerer *linger)
 {
     char waste[4096];

@@ -50,7 +50,7 @@ extern const struct algorithm algorithms[ALGORITHM_COUNT];
 const char *algorithm_kind_name(enum coll_kind kind);
 /* One by its name, of len bytes; ALGORITHM_COUNT: there is none. */
 enum algorithm_id algorithm_find(enum coll_kind kind, const char *name, size_t len);
-/* What a call has of what algorithms need. */
+/* The properties of a call that algorithms need. */
 unsigned algorithm_offers(const struct coll *c);
 
 /* Count one run, for mpiexec --report. Any thread. */

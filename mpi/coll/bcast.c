@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Broadcast, by a tree: in each round all who have the data pass them on. Or, where
- * bandwidth matters: the root spreads pieces, and all gather them around a ring.
+ * Broadcast, by a tree: in each round all holders of the data pass them on. Or, where bandwidth
+ * matters: the root spreads pieces, and all gather them around a ring.
  *
  * Processes are numbered from the root on.
  */

@@ -60,7 +60,7 @@ static inline struct coll_data coll_typed_of(const void *buf, const MPI_Count *c
 enum { COLL_UNEVEN = 1 << 8 };
 
 /* A call over comm; what: enum coll_kind, maybe with COLL_UNEVEN; behind the data the root and the
- * operation, where there are such. A macro, so that nothing is copied. */
+ * operation, if any. A macro, so that nothing is copied. */
 #define COLL_CALL(what, from, to, ...)                                                             \
     {                                                                                              \
         .c = {.kind = (what) & ~COLL_UNEVEN, .uneven = (what) & COLL_UNEVEN, .send = from,         \

@@ -14,8 +14,8 @@ struct coll_call;
 struct mpid_wait_report;
 struct sched;
 
-/* Check a collective, and start it. Returns MPI_SUCCESS, or the code of what it has reported; what goes
- * wrong later is told by the call that completes the request. */
+/* Check a collective, and start it. Returns MPI_SUCCESS, or the code of the error that it has
+ * reported; later errors are told by the call that completes the request. */
 int coll_request_start(struct coll_call *call, MPI_Request *request);
 /* The same, to be started by MPI_Start. */
 int coll_request_create(struct coll_call *call, MPI_Info info, MPI_Request *request);

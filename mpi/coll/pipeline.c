@@ -14,7 +14,7 @@ enum {
     WINDOW = 4            /* segments that are being sent at a time */
 };
 
-/* A process's place: whom it hears from, -1 at the root, and who hears from it. */
+/* A process's place: its sender, -1 at the root, and its receivers. */
 struct pipe_place {
     int parent, children, child[2];
 };

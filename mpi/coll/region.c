@@ -275,7 +275,7 @@ static void leave_memory(const struct region *r)
 }
 
 /* The first member makes memory for so many regions, for parts of so many bytes. Returns an error class: then some
- * members may have it open, so that it stays where it is until the job ends. */
+ * members may have it open, so it must stay until the job ends. */
 static int make(struct comm *comm, int lanes, size_t part, struct region **made)
 {
     struct mpid_region *memory = NULL;

@@ -359,7 +359,7 @@ static void take_back(const struct region_run *run)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Nothing is left behind, whatever comes of it. */
+/* Leaves nothing behind, even after an error. */
 static int pull(struct region_run *run)
 {
     int rc = go_on(run);

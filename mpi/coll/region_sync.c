@@ -2,8 +2,8 @@
 
 /*
  * Collectives after which all members know of each other, and that carry little: barrier, and
- * allreduce of what fits into one part; see region.h. Few members look at each other's words, and
- * each computes the result for itself; many are counted, and the last one computes it for all.
+ * allreduce of data that fit into one part; see region.h. Few members look at each other's words,
+ * and each computes the result for itself; many are counted, and the last one computes it for all.
  * Operands are taken in the order of ranks in either case, so the result is the same bits at all
  * members.
  */

@@ -51,7 +51,7 @@ static void begin(struct region_task *task)
 {
     const struct region *r = task->r;
     start(task);
-    task->run.number = r->number; /* where it has no operations */
+    task->run.number = r->number; /* if it has no operations */
     task->begun = true;
     task->give = region_meet_ahead(&task->run);
     if (!task->give)

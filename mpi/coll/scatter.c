@@ -40,7 +40,7 @@ static void pack(struct sched *s, const struct coll *c, int first, int count, ch
     sched_copy_as(s, from.buf, from.count * count, from.type, packed, bytes, MPI_BYTE);
 }
 
-/* Send the blocks of the subtree at index bit; packed where they go past the last rank. */
+/* Send the blocks of the subtree at index bit; packed if they go past the last rank. */
 static void send_from_root(struct sched *s, const struct coll *c, int bit, int count)
 {
     int size = c->size, first = coll_around(c->root, bit, size), before = size - first;

@@ -286,8 +286,8 @@ static void keep_first(struct sched *s, int rc)
         s->error = rc;
 }
 
-/* Once a process is lost nothing more is sent: the others would take for a result what is made
- * without its part. They hear of the loss themselves. */
+/* Once a process is lost nothing more is sent: the others would take a result without its part for
+ * a whole one. They hear of the loss themselves. */
 static void note(struct sched *s, int rc)
 {
     keep_first(s, rc);

@@ -18,7 +18,7 @@ enum { WORDS = 6 };
 
 static const int64_t most = CHOOSE_MOST;
 
-/* A number, with k, m or g behind it. Returns what follows, or NULL. */
+/* A number, with k, m or g behind it. Returns the rest, or NULL. */
 static const char *parse_number(const char *at, int64_t *value)
 {
     char *end;

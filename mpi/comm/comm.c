@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Communicators as objects: making, counting, and what is attached to them. comm_make.c makes new
- * ones out of old ones. */
+/* Communicators as objects: making, counting, and attachments. comm_make.c makes new ones out of
+ * old ones. */
 #include "mpi/comm/comm.h"
 
 #include <stdlib.h>

@@ -99,8 +99,8 @@ void comm_open_space(void);
 int comm_init(const struct mpid_world *world);
 void comm_fini(void);
 
-/* Make a communicator over group (referenced), with an agreed context. The context is given back
- * where that fails, and otherwise when the communicator is freed. */
+/* Make a communicator over group (referenced), with an agreed context. The context is given back if
+ * that fails, and otherwise when the communicator is freed. */
 int comm_create(struct group *group, uint32_t context, struct comm **comm);
 /* The same for an intercommunicator. */
 int comm_create_inter(struct group *group, struct group *remote, uint32_t context,

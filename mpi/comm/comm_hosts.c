@@ -44,8 +44,8 @@ static int number_hosts(const struct group *group, int *host, int *number, int *
     return count;
 }
 
-/* Have ranks in the order of hosts. at[h] is the number of ranks of host h, and where they begin in
- * the end. */
+/* Have ranks in the order of hosts. at[h] is the number of ranks of host h, and in the end their
+ * first place. */
 static void sort(int size, int count, const int *host, int *at, int *ranks)
 {
     int sum = 0;

@@ -97,7 +97,7 @@ int comm_merge(struct comm *comm, bool high, struct comm **new)
     int rc = context_agree_among(&all, wishes, WISHES, &context);
     if (rc)
         return rc;
-    /* Where both want the same, the lesser group comes first. */
+    /* If both want the same, the lesser group comes first. */
     bool behind = wishes[LESSER] == wishes[GREATER] ? me == GREATER : wishes[me] != 0;
     struct group *group = behind ? group_union(comm->remote, comm->group)
                                  : group_union(comm->group, comm->remote);

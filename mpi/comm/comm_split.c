@@ -188,9 +188,9 @@ void comm_split_resource(const char *name, struct comm_split *how)
 }
 
 /*
- * For each level: the maximum of all ids, and of their complements. Where all ids are the same,
- * each maximum is the other's complement. A process that does not know its own id prevents that;
- * one that is no member does not count.
+ * For each level: the maximum of all ids, and of their complements. If all ids are the same, each
+ * maximum is the other's complement. A process that does not know its own id prevents that; one
+ * that is no member does not count.
  */
 enum { ID, COMPLEMENT, PER_LEVEL };
 

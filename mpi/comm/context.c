@@ -12,11 +12,11 @@
  *
  * By drawing. A process in which several communicators may be made at once says so in its bid. Then
  * v comes from the upper half: each bid has a place that is free here and was drawn by lot, and the
- * lot also says whose place it is. A member accepts it where it is free there, too, and takes it.
- * If any member refuses, those that took it give it back, and all draw again. So no two
- * communicators that have a member in common share a place, as that member takes each only once.
- * However many are made at once, each draws again only where its place is in use, and there are
- * many more places to draw from than are in use, until nearly all are.
+ * lot also says whose place it is. A member that has it free, too, accepts and takes it. If any
+ * member refuses, those that took it give it back, and all draw again. So no two communicators that
+ * have a member in common share a place, as that member takes each only once. However many are made
+ * at once, each draws again only where its place is in use, and there are many more places to draw
+ * from than are in use, until nearly all are.
  *
  * Communicators without a common member may share one: a message is sent within a communicator
  * and arrives at its members only.

@@ -64,8 +64,8 @@ static inline struct group *group_inherit(struct group *made, const struct group
     return made;
 }
 
-/* Make a group of these processes (copied; found to be a range where it is
- * one). Returns NULL when memory is out. */
+/* Make a group of these processes (copied; found to be a range if it is one). Returns NULL when
+ * memory is out. */
 struct group *group_create(const struct process *list, int size);
 /* The range (gid, first), (gid, first + stride), ... */
 struct group *group_create_range(const struct mpid_gid *gid, int64_t first, int64_t stride,

@@ -226,7 +226,7 @@ static bool set_has(const struct rank_set *set, int rank)
     return set->bits[rank / 64] >> (rank % 64) & 1;
 }
 
-/* Add a rank. Returns NULL, or what is wrong with it. */
+/* Add a rank. Returns NULL, or the fault. */
 static const char *set_add(struct rank_set *set, int64_t rank)
 {
     if (rank < 0 || rank >= set->size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A function of the program that is told what becomes of a request: what a binding needs that copies
- * a buffer back when the request is complete (MPIX_Request_attach).
+ * A function of the program that is told the end of a request. A binding needs it that copies a
+ * buffer back when the request is complete (MPIX_Request_attach).
  */
 #ifndef MPI_ATTACH_H
 #define MPI_ATTACH_H

@@ -22,7 +22,7 @@ extern bool compared_on;
 /* Compare from now on: at the start, before there are messages. */
 void compared_begin(void);
 
-/* What is sent, and what the program calls it: the same, unless it was packed meanwhile. */
+/* The data sent, and their type for the program: the same, unless they were packed meanwhile. */
 struct compared_data {
     const void *buf;
     MPI_Count count;

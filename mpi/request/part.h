@@ -5,7 +5,7 @@
  * one.
  *
  * The sender cuts its partitions into chunks (part_cut.h): each partition is one, unless there are
- * many small ones, of which several go together. A chunk is sent when the last of its partitions is
+ * many small ones: then several go together. A chunk is sent when the last of its partitions is
  * ready; it is a message of its own, and the receiver, whose partitions may be others, knows by the
  * bytes that it holds which of them have arrived.
  *

@@ -11,7 +11,7 @@ struct comm;
 struct persist;
 struct request;
 
-/* What is done at each start. */
+/* The work of each start. */
 struct persist_what {
     int (*start)(const struct persist_what *what, struct request **started);
     bool receive; /* or it sends */

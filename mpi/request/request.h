@@ -129,7 +129,7 @@ static inline bool request_is_complete(struct request *request)
 bool request_is_inactive(const struct request *request);
 
 void request_wait(struct request *request);
-/* Name to a sleeper what completes it (struct mpid_condition). */
+/* Name to a sleeper the requests that complete it (struct mpid_condition). */
 void request_watch(const struct request *request, struct sleeper *sleeper);
 /* Say what it waits for, where mpiexec asks. */
 void request_tell(const struct request *request, struct mpid_wait_report *report);

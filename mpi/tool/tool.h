@@ -75,7 +75,7 @@ enum tool_kind {
 int tool_category_count(void);
 const char *tool_category_name(int i);
 const char *tool_category_about(int i);
-/* Number of a channel's category, or TOOL_CHANNEL where there is no such channel. */
+/* Number of a channel's category, or TOOL_CHANNEL if there is no such channel. */
 int tool_category_of_channel(const char *name);
 /* Write at most len numbers of the members of a kind to indices. Returns how many members there
  * are. */

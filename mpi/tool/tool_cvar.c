@@ -163,7 +163,7 @@ void tool_cvar_read(const struct tool_cvar_handle *handle, void *buf)
     }
 }
 
-/* Return the value that is written as the text that a setting takes, or NULL where it is invalid.
+/* Return the value that is written as the text that a setting takes, or NULL if it is invalid.
  */
 static const char *text_of(int index, const void *buf, int count, char *room, size_t size)
 {

@@ -29,7 +29,7 @@ int tool_cvar_category(int i);
 const struct tool_enum *tool_cvar_enum(int i);
 
 struct tool_cvar_handle {
-    MPI_T_cvar_handle own; /* what leads to it */
+    MPI_T_cvar_handle own; /* its handle */
     int index;
     int count; /* of elements */
     struct tool_cvar_handle *next, *prev;

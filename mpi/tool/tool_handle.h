@@ -19,7 +19,7 @@ enum tool_handle_kind {
 
 /* Make a handle for an object. NULL: no memory. */
 void *tool_handle_make(enum tool_handle_kind kind, void *object);
-/* The object of a handle, or NULL where it is no handle of this kind. */
+/* The object of a handle, or NULL if it is no handle of this kind. */
 void *tool_handle_find(const void *handle, enum tool_handle_kind kind);
 /* Make the handle invalid. */
 void tool_handle_drop(const void *handle);

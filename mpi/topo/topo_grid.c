@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Orders of a grid's nodes in which neighbours are close. Where all places of a level have room for
+ * Orders of a grid's nodes in which neighbours are close. If all places of a level have room for
  * equally many processes, the grid is cut into equal blocks, one for each place, of the least
  * surface; and these into blocks for the places of the next level. Otherwise the grid is treated as
  * a graph. See topo_place.h.

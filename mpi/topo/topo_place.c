@@ -280,7 +280,7 @@ int topo_place_graph(const struct topo_places *places, const struct topo_edges *
         free(nodes);
         return MPI_ERR_NO_MEM;
     }
-    /* Where there is a node for each process, begin with the present order. */
+    /* If each process has a node, begin with the present order. */
     for (int seat = 0; seat < places->count; seat++)
         if (places->rank[seat] < edges->nodes)
             nodes[taken++] = places->rank[seat];

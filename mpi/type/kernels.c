@@ -469,7 +469,7 @@ static int part_of(struct type *type, struct kernel_part *part)
 
 /* ---- programs ---- */
 
-/* The loop over elements, joined with the outermost loop of one where that is possible. */
+/* The loop over elements, joined with the outermost loop of one if possible. */
 static void make_every(struct kernels *kernels, int64_t extent)
 {
     struct kernel *every = &kernels->every;

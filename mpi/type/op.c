@@ -15,7 +15,7 @@
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type.h"
 
-/* ---- what is allowed ---- */
+/* ---- allowed types ---- */
 
 /* The groups of types of MPI-5.0 6.9.2. */
 enum type_group {

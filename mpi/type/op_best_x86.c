@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The kernels for this processor, where there are some for AVX2. */
+/* The kernels for this processor: some are for AVX2. */
 #include <stdbool.h>
 
 #include "mpi/type/op_kernels.h"

@@ -70,7 +70,7 @@ void op_pair_apply(enum op_code code, const struct op_pair *pair, const void *in
         if (order == 0)
             index(a + pair->index_at, b + pair->index_at, &before);
         if (order == better || before < 0) {
-            memcpy(b, a, pair->value_size); /* not what lies between the two */
+            memcpy(b, a, pair->value_size); /* not the gap between the two */
             memcpy(b + pair->index_at, a + pair->index_at, pair->index_size);
         }
         a += pair->extent;

@@ -31,7 +31,7 @@ struct external_stream {
 
 /* A run of numbers: bytes of each, here and outside. */
 struct number_run {
-    uint8_t form; /* enum type_form, of a part where it is complex */
+    uint8_t form; /* enum type_form, of a part if it is complex */
     size_t size, external;
     int64_t count;
 };

@@ -17,8 +17,8 @@ struct type *type_match_size(int typeclass, int size);
  * Fortran kind is so precise, or MPI_ERR_NO_MEM. */
 int type_match_f90(int combiner, int p, int r, struct type **found);
 
-/* The pair of two basic types that MPI_MINLOC and MPI_MAXLOC take. Returns 0, with *found NULL
- * where there is none, or MPI_ERR_NO_MEM. */
+/* The pair of two basic types that MPI_MINLOC and MPI_MAXLOC take. Returns 0, with *found NULL if
+ * there is none, or MPI_ERR_NO_MEM. */
 int type_match_pair(struct type *value, struct type *index, struct type **found);
 
 #endif

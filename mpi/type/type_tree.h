@@ -32,7 +32,7 @@ struct type_tree {
     int64_t arg_count, type_count;
     int64_t *args;
     struct type **types; /* referenced */
-    struct type *body;   /* referenced; arrays: the same made of simpler constructors; else NULL */
+    struct type *body;   /* referenced; arrays: the same made of simpler constructors; or NULL */
 };
 
 /* Make one with room for the arguments and types (all NULL). NULL: no memory. */

@@ -62,8 +62,9 @@ static int sleeper(struct win_queue *queue)
 
 uint32_t win_queue_join(struct win_queue *queue, uint32_t me)
 {
-    uint32_t ticket = atomic_fetch_add(&queue->next, 1);
-    atomic_store(&queue->words[ticket & (queue->slots - 1)], win_queue_word(ticket, me));
+    uint32_t ticket = atomic_load(&queue->next);
+    while (!win_queue_take(queue, ticket, me))
+        ticket = atomic_load(&queue->next);
     return ticket;
 }
 
@@ -111,6 +112,9 @@ int win_queue_bury(struct win_queue *queue, uint32_t dead)
         atomic_fetch_sub(&queue->readers, held);
     uint32_t serving = atomic_load(&queue->serving), next = atomic_load(&queue->next);
     uint32_t mark = dead + 1;
+    if (win_queue_is_taken(word_of(queue, next), next) && /* it may have died then */
+        atomic_compare_exchange_strong(&queue->next, &next, next + 1))
+        next++;
     (void)atomic_compare_exchange_strong(&queue->writer, &mark, 0);
     /* The ticket of a dead writer is still served: it is passed over like those that waited. */
     for (uint32_t ticket = serving; ticket != next && ticket - serving < queue->slots; ticket++) {

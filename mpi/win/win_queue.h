@@ -8,6 +8,10 @@
  * A process takes a ticket. Its turn is when the tickets before it were served, and, for a writer,
  * when no reader is left. A reader that enters lets the next ticket be served at once; a writer
  * does so when it leaves. Members are numbers from 0 on.
+ *
+ * A ticket is taken by one store: of its end and the member, in the slot of the ticket. Only then
+ * is the number of the next ticket raised, by the member or by whoever comes first, so that no
+ * ticket is ever without the name of its member, even if that dies at once.
  */
 #ifndef MPI_WIN_QUEUE_H
 #define MPI_WIN_QUEUE_H
@@ -30,7 +34,7 @@ struct win_queue {
 
 enum {
     WIN_QUEUE_NOBODY = -1,
-    WIN_QUEUE_MEMBERS = 65535, /* and more than that there are none */
+    WIN_QUEUE_MEMBERS = 16384, /* so many there may be: a ticket's end says which round it is of */
     WIN_QUEUE_DEAD = 65534     /* has the tickets of members that died: a number above all others */
 };
 
@@ -70,18 +74,32 @@ static inline _Atomic uint32_t *win_queue_holds(struct win_queue *queue, uint32_
     return &queue->words[queue->slots + member];
 }
 
+/* Whether a slot's word names the member that has a ticket. */
+static inline bool win_queue_is_taken(uint32_t word, uint32_t ticket)
+{
+    return !((word ^ ticket << 16) >> 16) && (word & 0xffff);
+}
+
+/* Have a ticket, which was the next one. Returns whether it is ours. */
+static inline bool win_queue_take(struct win_queue *queue, uint32_t ticket, uint32_t me)
+{
+    _Atomic uint32_t *slot = &queue->words[ticket & (queue->slots - 1)];
+    uint32_t word = atomic_load(slot), now = ticket;
+    bool mine = !win_queue_is_taken(word, ticket);
+    if (atomic_load(&queue->next) != ticket)
+        return false; /* the word may be of a later round */
+    mine = mine && atomic_compare_exchange_strong(slot, &word, win_queue_word(ticket, me));
+    (void)atomic_compare_exchange_strong(&queue->next, &now, ticket + 1);
+    return mine;
+}
+
 static inline bool win_queue_try(struct win_queue *queue, uint32_t me, bool exclusive)
 {
     uint32_t now = atomic_load_explicit(&queue->serving, memory_order_acquire);
     if (atomic_load_explicit(&queue->next, memory_order_relaxed) != now ||
         (exclusive && atomic_load_explicit(&queue->readers, memory_order_acquire)))
         return false;
-    if (!atomic_compare_exchange_strong_explicit(&queue->next, &now, now + 1, memory_order_acquire,
-                                                 memory_order_relaxed))
-        return false;
-    atomic_store_explicit(&queue->words[now & (queue->slots - 1)], win_queue_word(now, me),
-                          memory_order_relaxed);
-    return true;
+    return win_queue_take(queue, now, me);
 }
 
 #endif

@@ -5,9 +5,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -15,7 +19,9 @@
 
 enum {
     MEMBERS = 5,
-    ROUNDS = 20000
+    ROUNDS = 20000,
+    KILLS = 300,
+    PATIENCE = 1 << 20
 };
 
 static struct win_queue *make(void)
@@ -133,6 +139,59 @@ static void test_dead_waiters(void **state)
     free(q);
 }
 
+/* ---- processes that die anywhere ---- */
+
+static _Noreturn void lock_on(struct win_queue *q, _Atomic long *locked)
+{
+    for (;; atomic_fetch_add(locked, 1)) {
+        if (!win_queue_try(q, 1, true)) {
+            uint32_t ticket = win_queue_join(q, 1);
+            while (!win_queue_is_turn(q, ticket, true))
+                sched_yield();
+        }
+        (void)win_queue_enter(q, 1, true);
+        (void)win_queue_leave(q, 1, true);
+        uint32_t ticket = win_queue_join(q, 1);
+        while (!win_queue_is_turn(q, ticket, true))
+            sched_yield();
+        (void)win_queue_enter(q, 1, true);
+        (void)win_queue_leave(q, 1, true);
+    }
+}
+
+/* A member is killed between any two instructions: what it had taken by then is given back. */
+static void test_killed(void **state)
+{
+    (void)state;
+    size_t len = win_queue_len(MEMBERS) + sizeof(long);
+    struct win_queue *q =
+        mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(q != MAP_FAILED);
+    _Atomic long *locked = (_Atomic long *)(void *)((char *)q + win_queue_len(MEMBERS));
+    win_queue_init(q, MEMBERS);
+    for (int i = 0; i < KILLS; i++) {
+        long before = atomic_load(locked);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (!child)
+            lock_on(q, locked);
+        for (int n = 0; atomic_load(locked) < before + 100 + i && n < PATIENCE; n++)
+            sched_yield();
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_true(atomic_load(locked) > before);
+        (void)win_queue_bury(q, 1);
+        uint32_t ticket = win_queue_join(q, 2);
+        assert_true(win_queue_is_turn(q, ticket, true));
+        (void)win_queue_enter(q, 2, true);
+        (void)win_queue_leave(q, 2, true);
+        assert_true(win_queue_try(q, 3, false));
+        (void)win_queue_enter(q, 3, false);
+        (void)win_queue_leave(q, 3, false);
+    }
+    munmap(q, len);
+}
+
 /* ---- threads ---- */
 
 struct shared {
@@ -201,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_dead),
         cmocka_unit_test(test_dead_waiters),
+        cmocka_unit_test(test_killed),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

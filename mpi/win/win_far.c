@@ -47,9 +47,8 @@ static void note_asked(struct win *win, struct win_target *target)
     if (target->asked)
         return;
     target->asked = true;
-    win->flushes = 0;
     target->asked_next = win->asked;
-    win->asked = target;
+    __atomic_store_n(&win->asked, target, __ATOMIC_RELEASE);
 }
 
 static void batch_end(struct batch *batch, int error)

@@ -47,7 +47,8 @@ static int failed(struct win *win, int rc, const char *function, int rank)
 static int ask_all(struct win *win)
 {
     int rc = MPI_SUCCESS;
-    for (struct win_target *t = win->asked; t && !rc; t = t->asked_next)
+    struct win_target *first = __atomic_load_n(&win->asked, __ATOMIC_ACQUIRE);
+    for (struct win_target *t = first; t && !rc; t = t->asked_next)
         rc = win_far_ask_flush(win, t);
     return rc;
 }
@@ -57,7 +58,7 @@ static int complete_all(struct win *win)
 {
     atomic_thread_fence(memory_order_seq_cst);
     int lost = win_has_failed(win, -1) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
-    if (!win->asked)
+    if (!__atomic_load_n(&win->asked, __ATOMIC_RELAXED))
         return lost;
     int rc = ask_all(win), waited = win_far_wait(win, NULL);
     return rc ? rc : waited ? waited : lost;
@@ -135,6 +136,18 @@ static int *ranks_of(struct win *win, const struct group *group, const char *fun
     return ranks;
 }
 
+/* What was posted of an exposure that cannot be made is taken back. */
+static void cancel_post(struct win *win)
+{
+    for (int i = 0; i < win->posted_count; i++) {
+        (void)request_cancel(win->posted[i]);
+        (void)p2p_finish(win->posted[i], MPI_STATUS_IGNORE);
+    }
+    free(win->posted);
+    win->posted = NULL;
+    win->posted_count = -1;
+}
+
 int win_post(struct win *win, struct group *group, int assert, const char *function)
 {
     int rc, none = 0;
@@ -159,6 +172,8 @@ int win_post(struct win *win, struct group *group, int assert, const char *funct
         rc = p2p_send_mode(&to, &none, 0, MPI_BYTE, MPID_STANDARD);
     }
     free(ranks);
+    if (rc)
+        cancel_post(win);
     return failed(win, rc, function, -1);
 }
 
@@ -401,7 +416,7 @@ static void end_lock(struct win *win, struct win_target *target)
     target->locked = WIN_UNLOCKED;
     if (!--win->locks) {
         win->access = WIN_NONE;
-        win->flushes = 0;
+        __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
     }
     os_unlock(&win->lock);
 }
@@ -566,18 +581,19 @@ int win_unlock_all(struct win *win, const char *function)
     }
     win->open_all = false;
     win->access = WIN_NONE;
-    win->flushes = 0;
+    __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
     win_allow_all(win);
     return failed(win, rc, function, -1);
 }
 
-/* Hear of events meanwhile, and let a while pass until the next look. Where threads may ask a target
- * meanwhile, each flush looks. */
+/* Hear of events meanwhile, and let a while pass until the next look. */
 static void look_around(struct win *win)
 {
     (void)mpid_progress();
-    bool nothing = !os_lock_enabled && win->access >= WIN_LOCK && !win->asked && !win_has_failed(win, -1);
-    win->flushes = nothing ? FLUSHES : 0;
+    os_lock(&win->lock);
+    bool nothing = win->access >= WIN_LOCK && !win->asked && !win_has_failed(win, -1);
+    __atomic_store_n(&win->flushes, nothing ? FLUSHES : 0, __ATOMIC_RELAXED);
+    os_unlock(&win->lock);
 }
 
 int win_flush(struct win *win, int rank, bool local, const char *function)
@@ -594,7 +610,7 @@ int win_flush(struct win *win, int rank, bool local, const char *function)
     if (rank >= 0 && !target)
         return win_error(win, MPI_ERR_NO_MEM, function, "no memory for rank %d", rank);
     if (local) {
-        if ((!target || !target->mapped) && win->asked)
+        if ((!target || !target->mapped) && __atomic_load_n(&win->asked, __ATOMIC_RELAXED))
             rc = win_far_wait(win, target);
         return failed(win, rc, function, rank);
     }

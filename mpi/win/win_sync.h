@@ -29,7 +29,9 @@ int win_flush(struct win *win, int rank, bool local, const char *function);
  */
 static inline bool win_may_flush(struct win *win)
 {
-    return --win->flushes > 0;
+    int left = __atomic_load_n(&win->flushes, __ATOMIC_RELAXED) - 1;
+    __atomic_store_n(&win->flushes, left, __ATOMIC_RELAXED); /* threads may count less than all */
+    return left > 0 && !__atomic_load_n(&win->asked, __ATOMIC_RELAXED);
 }
 
 /* Allow operations to a target that is not open: lock it, where MPI_Win_lock_all has been called,

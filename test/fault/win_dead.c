@@ -9,7 +9,7 @@
  * CALL: holder: rank 0 holds an exclusive lock of rank 1, which the others want; reader: the same
  * of a shared lock; waiter: rank 0 waits for a lock that rank 1 holds, others behind it; target:
  * the others flush operations on its memory; unlock: the same, by MPI_Win_unlock; fence, start,
- * wait: they come to these. KIND: of the window, a number of enum
+ * wait, post: they come to these. KIND: of the window, a number of enum
  * window_kind. Each survivor prints "ok".
  */
 #include <signal.h>
@@ -63,6 +63,12 @@ static int use(void)
         return MPI_Win_start(first, 0, w.win);
     if (is("wait"))
         return MPI_Win_wait(w.win);
+    if (is("post")) { /* after an exposure that failed there is none */
+        if (!(rc = MPI_Win_post(first, 0, w.win)))
+            return MPI_Win_wait(w.win);
+        CHECK(check_class(MPI_Win_wait(w.win)) == MPI_ERR_RMA_SYNC);
+        return rc;
+    }
     if (is("unlock")) {
         if ((rc = MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win)))
             return rc;

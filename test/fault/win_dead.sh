@@ -9,7 +9,7 @@ set -u
 mpiexec=$1 program=$2
 failed=0
 for where in "" "--pretend-hosts 2"; do
-    for call in holder reader waiter target unlock fence start wait; do
+    for call in holder reader waiter target unlock fence start wait post; do
         for kind in 0 1 3; do
             out=$("$mpiexec" --enable-recovery --timeout 60 $where -n 4 "$program" $call $kind 2>/dev/null </dev/null)
             if [ "$out" != "ok

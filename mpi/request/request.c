@@ -194,7 +194,8 @@ struct request *request_create_received(struct comm *comm)
 static int outcome_of_own(const struct request *request, MPI_Status *status)
 {
     status_set_empty(status);
-    return request_class(&request->dev);
+    return request->dev.error && request->dev.count ? (int)request->dev.count
+                                                    : request_class(&request->dev);
 }
 
 struct request *request_begin(struct comm *comm)
@@ -215,6 +216,7 @@ void request_complete(struct request *request, int error_class)
     case MPI_ERR_NO_MEM: error = MPID_NO_MEMORY; break;
     default: break;
     }
+    request->dev.count = (size_t)error_class; /* no bytes are counted */
     mpid_complete(&request->dev, error);
 }
 
@@ -233,6 +235,9 @@ int request_raise(struct comm *comm, int error_class, const char *function,
         return errh_comm(comm, error_class, function,
                          "the other process has ended, or has called MPI_Finalize");
     case MPI_ERR_NO_MEM: return errh_comm(comm, error_class, function, "out of memory");
+    case MPI_ERR_RMA_RANGE:
+        return errh_comm(comm, error_class, function,
+                         "the operation named bytes that the target does not have in the window");
     default: break;
     }
     return errh_comm(comm, error_class, function,

@@ -10,6 +10,7 @@
 #include "mpi/memory.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -112,6 +113,19 @@ static struct memory_block *cut(int size)
         .at = segment->base + segment->used, .segment = segment, .size = size};
     segment->used += len;
     return block;
+}
+
+/* A forked child has memory of its own here, as elsewhere: what it writes changes no window of its
+ * parent. */
+static void keep_apart(void)
+{
+    for (const struct memory_segment *s = segments; s; s = s->next)
+        (void)os_segment_keep(s->base, s->fd, s->len);
+}
+
+static __attribute__((constructor)) void follow_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, keep_apart);
 }
 
 /* ---- blocks ---- */

@@ -88,3 +88,9 @@ int os_segment_remap(void *base, int fd, uint64_t offset, size_t size, int writa
     void *at = mmap(base, size, protection(writable), MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
     return at == MAP_FAILED ? -errno : 0;
 }
+
+int os_segment_keep(void *base, int fd, size_t size)
+{
+    void *at = mmap(base, size, protection(1), MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, fd, 0);
+    return at == MAP_FAILED ? -errno : 0;
+}

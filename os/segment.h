@@ -41,5 +41,7 @@ void os_segment_unmap(void *base, size_t size);
 /* Map other bytes over an existing mapping, which needs no more address space. Returns 0, or
  * -errno; then base maps either. */
 int os_segment_remap(void *base, int fd, uint64_t offset, size_t size, int writable);
+/* The same bytes, writable, in a mapping whose changes no other process sees. */
+int os_segment_keep(void *base, int fd, size_t size);
 
 #endif

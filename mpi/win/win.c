@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/comm_list.h"
@@ -24,7 +23,6 @@ struct win *win_create_object(void)
     if (!win)
         return NULL;
     win->posted_count = -1;
-    win->pid = getpid();
     win->segment.fd = -1;
     errh_start(&win->errhandler, errh_from(MPI_ERRORS_ARE_FATAL));
     return win;

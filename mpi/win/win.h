@@ -101,7 +101,6 @@ struct win {
     struct object object;
     int flavor;              /* MPI_WIN_FLAVOR_ */
     int size, rank;          /* of comm */
-    int pid;                 /* of this process */
     int direct;              /* ranks below it are at their place in near: size on one host, or 0 */
     int near_count, near_me; /* members on this host; the number of this one among them */
     bool open_all;           /* operations may go to any target now */

@@ -4,9 +4,11 @@
 #include "mpi/win/win_apply.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_tree.h"
@@ -156,6 +158,19 @@ static bool is_for_instructions(const struct type *type, const void *at)
 
 /* ---- under the lock word ---- */
 
+static uint32_t own_pid; /* a forked child has another one */
+
+static void note_pid(void)
+{
+    own_pid = (uint32_t)getpid();
+}
+
+static __attribute__((constructor)) void follow_forks(void)
+{
+    note_pid();
+    (void)pthread_atfork(NULL, NULL, note_pid);
+}
+
 /* A holder that has died leaves the word to others; what it changed may be half done. */
 static void free_of_dead(struct win_queue *queue)
 {
@@ -168,7 +183,7 @@ static void lock(const struct win_elements *how)
 {
     for (unsigned i = 0;; i++) {
         uint32_t none = 0;
-        if (atomic_compare_exchange_weak_explicit(&how->queue->busy, &none, how->pid,
+        if (atomic_compare_exchange_weak_explicit(&how->queue->busy, &none, own_pid,
                                                   memory_order_acquire, memory_order_relaxed))
             return;
         if (i % LOOKS == LOOKS - 1)

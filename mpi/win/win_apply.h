@@ -22,7 +22,6 @@ struct win_elements {
     const struct type *type; /* predefined */
     const struct op *op;     /* predefined: also MPI_REPLACE, MPI_NO_OP */
     struct win_queue *queue; /* of the process that has the memory */
-    uint32_t pid;            /* of this process */
     bool alone;              /* an exclusive lock of the target is held, by the only thread */
 };
 

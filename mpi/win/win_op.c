@@ -220,7 +220,7 @@ static int change_runs(const struct win_op *op, const struct win_elements *how, 
 static int change(struct win *win, const struct win_target *target, const struct win_op *op,
                   unsigned char *at)
 {
-    struct win_elements how = {op->basic, op->how, target->queue, (uint32_t)win->pid,
+    struct win_elements how = {op->basic, op->how, target->queue,
                                target->locked == WIN_EXCLUSIVE && !os_lock_enabled};
     void *to = (void *)(uintptr_t)op->to.buf;
     if (op->kind == WIN_OP_COMPARE) {

@@ -33,6 +33,7 @@ struct due {
 };
 
 struct win_origin {
+    struct win_server *server;
     int rank;
     int long_puts;    /* whose data are not there yet */
     int error;        /* the first error class since the last flush */
@@ -48,6 +49,7 @@ struct win_server {
     _Atomic int references; /* the window's, the posted receive's, the look's, those of long puts */
     struct os_lock lock;    /* guards listening and closed */
     struct request *listening;
+    _Atomic int long_puts; /* of all origins */
     bool closed;
     _Atomic bool ends; /* the same, for the look at deaths */
     struct win_origin *origins;
@@ -88,6 +90,7 @@ static struct win_origin *origin_of(struct win_server *server, int rank)
     struct win_origin *origin;
     HASH_FIND_INT(server->origins, &rank, origin);
     if (!origin && (origin = calloc(1, sizeof(*origin)))) {
+        origin->server = server;
         origin->rank = rank;
         HASH_ADD_INT(server->origins, rank, origin);
         if (!os_hash_has(hh, origin)) {
@@ -188,12 +191,25 @@ static const struct mpid_shared_wait watch_turn = {.is_done = is_turn, .sleeps =
 
 static void on_turn(struct mpid_request *dev);
 
+/* Without memory to wait for a turn, nobody waits: the origins are told. */
+static void refuse_locks(struct win_server *server)
+{
+    os_log(OS_LOG_WARN, "windows: no memory to wait for a lock, which is refused");
+    while (server->waiting) {
+        struct due *due = server->waiting;
+        server->waiting = due->next;
+        origin_of(server, due->rank)->waits = false; /* it is there */
+        answer_nothing(server, due->rank, due->head.tag);
+        free(due);
+    }
+}
+
 /* The first lock that waits takes a ticket. */
 static void await_turn(struct win_server *server)
 {
     struct request *request = request_begin(server->comm);
     if (!request) {
-        os_log(OS_LOG_ERROR, "windows: no memory to wait for a lock");
+        refuse_locks(server);
         return;
     }
     server->ticket = win_queue_join(queue_of(server->win), (uint32_t)server->win->near_me);
@@ -370,59 +386,43 @@ static void put(const struct win_question *q)
     }
 }
 
-struct long_put {
-    struct win_server *server;
-    struct win_origin *origin;
-    void *nowhere; /* where the data go that the window has no place for */
-};
-
 static void on_put(struct mpid_request *dev)
 {
     struct request *request = request_of(dev);
-    struct long_put put = *(struct long_put *)request->state;
-    free(request->state);
+    struct win_origin *origin = request->state;
+    struct win_server *server = origin->server;
     int rc = p2p_end(request);
-    struct win_origin *origin = put.origin;
     if (rc && !origin->error)
         origin->error = rc;
-    free(put.nowhere);
     if (--origin->long_puts == 0) {
         while (origin->dues) {
             struct due *due = origin->dues;
             origin->dues = due->next;
-            answer_due(put.server, origin, &due->head);
+            answer_due(server, origin, &due->head);
             free(due);
         }
     }
-    unref(put.server);
+    if (atomic_fetch_sub(&server->long_puts, 1) == 1)
+        mpid_wake(); /* win_serve_end() may wait */
+    unref(server);
 }
 
-/* The data of a refused one are received all the same, and forgotten. */
+/* The data of a refused one are received all the same: by a receive that has no room for them. */
 static void put_long(const struct win_question *q)
 {
     struct p2p_side from = side(q->server, q->origin->rank, q->head.tag);
-    struct long_put *put = malloc(sizeof(*put));
     unsigned char *at = place_of(q, &q->runs[0]);
     struct request *request;
     if (!at)
         refuse(q, MPI_ERR_RMA_RANGE);
-    void *nowhere = at ? NULL : malloc(q->runs[0].len);
-    if (!put || (!at && !nowhere)) {
-        refuse(q, MPI_ERR_NO_MEM);
-        free(nowhere);
-        free(put);
-        return;
-    }
-    *put = (struct long_put){q->server, q->origin, nowhere};
-    int rc = p2p_irecv(&from, at ? at : nowhere, (MPI_Count)q->runs[0].len, MPI_BYTE, &request);
+    int rc = p2p_irecv(&from, at, at ? (MPI_Count)q->runs[0].len : 0, MPI_BYTE, &request);
     if (rc) {
         refuse(q, rc);
-        free(nowhere);
-        free(put);
         return;
     }
-    request->state = put;
+    request->state = q->origin;
     q->origin->long_puts++;
+    atomic_fetch_add(&q->server->long_puts, 1);
     atomic_fetch_add(&q->server->references, 1);
     if (!mpid_when_done(&request->dev, on_put))
         on_put(&request->dev);
@@ -454,7 +454,6 @@ static bool elements_of(const struct win_question *q, struct win_elements *how)
         head->type ? type_from((MPI_Datatype)((uintptr_t)MPI_DATATYPE_NULL + head->type)) : NULL;
     how->op = op_from((MPI_Op)((uintptr_t)MPI_OP_NULL + head->op));
     how->queue = queue_of(q->win);
-    how->pid = (uint32_t)q->win->pid;
     if (!how->type || !how->type->predefined || !how->type->size)
         return false;
     if (head->ask == WIN_COMPARE)
@@ -641,8 +640,21 @@ int win_serve_begin(struct win *win)
     return MPI_SUCCESS;
 }
 
+static bool has_no_long_put(void *arg)
+{
+    return !atomic_load(&((struct win_server *)arg)->long_puts);
+}
+
+static void tell_nothing(void *arg, struct mpid_wait_report *report)
+{
+    (void)arg, (void)report;
+}
+
+/* Data on their way still go to the window's memory: they end, or their origin dies, before the
+ * program gets that back. */
 void win_serve_end(struct win *win)
 {
+    static const struct mpid_condition condition = {has_no_long_put, NULL, tell_nothing};
     struct win_server *server = win->server;
     if (!server)
         return;
@@ -651,6 +663,8 @@ void win_serve_end(struct win *win)
     if (server->listening)
         mpid_cancel(&server->listening->dev);
     os_unlock(&server->lock);
+    if (!has_no_long_put(server))
+        mpid_wait_condition(&condition, server);
     atomic_store(&server->ends, true);
     unref(server);
     win->server = NULL;

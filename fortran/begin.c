@@ -6,7 +6,30 @@
  */
 #include "fortran/begin.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "fortran/fortran.h"
+
+/*
+ * Blocks with the constants of other MPIs, which only a program has whose objects include their mpif.h
+ * or modules: linkers let a program's own block be found through a weak name here.
+ */
+extern char mpipriv1_ __attribute__((weak));           /* MPICH and those made from it */
+extern char mpi_fortran_bottom_ __attribute__((weak)); /* Open MPI */
+
+void fortran_check_program(const char *procedure)
+{
+    const char *other = &mpipriv1_ ? "MPICH or Intel MPI" : &mpi_fortran_bottom_ ? "Open MPI" : NULL;
+    if (!other)
+        return;
+    (void)fprintf(stderr,
+                  "%s: object files of this program were compiled with the mpif.h or module mpi of %s. "
+                  "Their MPI_BOTTOM, MPI_IN_PLACE, MPI_STATUS_IGNORE and handles are not those of this "
+                  "MPI library: compile every file again by the mpifort that links the program.\n",
+                  procedure, other);
+    exit(EXIT_FAILURE); /* before MPI_Init: nothing is to be ended but this process */
+}
 
 static void say(MPI_Info info, const char *key, const char *value)
 {

@@ -11,6 +11,7 @@
 
 FORTRAN_ENTRY(init, int *ierror)
 {
+    fortran_check_program("MPI_INIT");
     int rc = MPI_(Init)(NULL, NULL);
     if (rc == MPI_SUCCESS)
         fortran_begin_process();
@@ -19,6 +20,7 @@ FORTRAN_ENTRY(init, int *ierror)
 
 FORTRAN_ENTRY(init_thread, const int *required, int *provided, int *ierror)
 {
+    fortran_check_program("MPI_INIT_THREAD");
     int rc = MPI_(Init_thread)(NULL, NULL, *required, provided);
     if (rc == MPI_SUCCESS)
         fortran_begin_process();

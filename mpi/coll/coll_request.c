@@ -43,7 +43,7 @@ static void finish(struct sched *s)
 static void start(struct coll_request *r)
 {
     r->active = true;
-    if (r->in_region) {
+    if (r->in_region && !r->sched.broken) { /* else it has no copy of its arrays, and ends without memory */
         r->error = region_task_try(&r->task, &r->sched.misfit);
         if (r->error != SCHED_WAITS)
             return; /* it is over, and the device's part of the request was not begun */

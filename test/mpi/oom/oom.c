@@ -15,7 +15,7 @@
 void oom_arm(long number);
 long oom_disarm(void);
 
-enum { LONG = 1 << 20 };
+enum { LONG = 1 << 20, BARRIERS = 12, RANKS = 32 };
 
 static int rank, size;
 static char *out, *in;
@@ -93,24 +93,50 @@ static int types(void)
     return rc;
 }
 
+static void share_memory(void)
+{
+    for (int i = 0; i < BARRIERS; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Through memory that ranks share, of so many that the copy of its arrays needs memory. */
+static int arrays(void)
+{
+    MPI_Request request;
+    MPI_Datatype types[RANKS];
+    int counts[RANKS], places[RANKS], wrong = 0;
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1;
+        places[i] = i;
+        types[i] = MPI_BYTE;
+        out[i] = (char)(rank + i);
+    }
+    int rc = MPI_Ialltoallw(out, counts, places, types, in, counts, places, types, MPI_COMM_WORLD, &request);
+    rc = rc ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; !rc && i < size; i++)
+        wrong |= in[i] != (char)(rank + i);
+    return wrong ? -1 : rc;
+}
+
 static const struct {
     const char *name;
     int (*run)(void); /* NULL: MPI_Init, or MPI_Finalize */
-} scenarios[] = {{"init", NULL},
-                 {"contact", contact},
-                 {"contact_long", contact_long},
-                 {"collectives", collectives},
-                 {"nonblocking", nonblocking},
-                 {"communicators", communicators},
-                 {"types", types},
-                 {"end", NULL}};
+    void (*before)(void); /* then all ranks lack memory, else the first */
+} scenarios[] = {{"init", NULL, NULL},
+                 {"contact", contact, NULL},
+                 {"contact_long", contact_long, NULL},
+                 {"collectives", collectives, NULL},
+                 {"nonblocking", nonblocking, NULL},
+                 {"communicators", communicators, NULL},
+                 {"types", types, NULL},
+                 {"arrays", arrays, share_memory},
+                 {"end", NULL, NULL}};
 
-static long arm(long number)
+static void arm(long number, int all)
 {
     if (!oom_arm)
         exit(1);
-    oom_arm(rank ? -1 : number);
-    return number;
+    oom_arm(rank && !all ? -1 : number);
 }
 
 /* Whether the number was of no allocation. */
@@ -136,7 +162,7 @@ int main(int argc, char **argv)
             return 1;
     long number = atol(argv[2]);
     if (!i)
-        arm(number);
+        arm(number, 0);
     MPI_Init(NULL, NULL);
     if (!i)
         return end(is_over(number) ? 77 : 0);
@@ -148,14 +174,17 @@ int main(int argc, char **argv)
         (void)contact();
         if (size > 1 && rank == 1)
             MPI_Recv(in, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        arm(number);
+        arm(number, 0);
         MPI_Finalize();
         return is_over(number) && !rank ? 77 : 0;
     }
-    arm(number);
+    int all = scenarios[i].before != NULL;
+    if (all)
+        scenarios[i].before();
+    arm(number, all);
     int first = scenarios[i].run(), over = is_over(number);
-    int again = size > 1 && !first ? MPI_SUCCESS : scenarios[i].run();
-    if (size > 1 && rank == 1)
+    int again = size > 1 && !all && !first ? MPI_SUCCESS : scenarios[i].run();
+    if (size > 1 && rank == 1 && !all)
         MPI_Recv(in, LONG, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (again)
         printf("%s, allocation %ld: first %d, and again %d\n", argv[1], number, first, again);

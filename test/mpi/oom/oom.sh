@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Where one allocation fails, a call fails with an error or does without; the same again, with memory, is
-# good, and nothing ends without a word. Run as: sh oom.sh MPIEXEC OOM LIBRARY [SCENARIO...], alone, and
-# by two ranks, of which the first lacks memory.
+# good, and nothing ends without a word. Run as: sh oom.sh MPIEXEC OOM LIBRARY [SCENARIO...], alone, by two
+# ranks, of which the first lacks memory, and by many, which all do.
 . "$(dirname "$0")/../../bnr/lib.sh"
 oom=$2 library=$3
 shift 3
@@ -34,3 +34,5 @@ for scenario in contact contact_long; do
         try "$mpiexec" --set channels=$channels -n 2 env "LD_PRELOAD=$library" "$oom"
     done
 done
+scenario=arrays
+try "$mpiexec" -n 17 env "LD_PRELOAD=$library" "$oom"

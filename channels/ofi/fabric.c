@@ -121,6 +121,7 @@ static int choose(struct ofi *ofi, char *why, size_t size)
         found->tx_attr->op_flags = ofi->complete = FI_INJECT_COMPLETE;
     /* Datagrams that were lost are sent again, or something comes over a connection that we do not know. */
     ofi->untold = is_sockets(found) || strstr(found->fabric_attr->prov_name, "ofi_rxd");
+    ofi->resets = !strncmp(found->fabric_attr->prov_name, "tcp", 3);
     ofi->info = found;
     return 0;
 }

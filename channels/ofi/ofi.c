@@ -288,7 +288,7 @@ static bool ofi_is_out(struct chan *chan)
         out &= op->kind != OFI_DATA && op->kind != OFI_LAST;
     for (struct ofi_link *link = ofi->links; link; link = link->next)
         out &= ofi_link_is_out(link);
-    return out;
+    return out && ofi_sockets_are_out(ofi);
 }
 
 /* The provider's descriptors stay open: it tells nobody which they are, and closing its objects

@@ -121,6 +121,7 @@ struct ofi {
     bool again;  /* the provider had no room, and does not tell when it has */
     enum fi_wait_obj wait;   /* by what the completion queue tells of news */
     int socket;              /* of the provider, which tells of news for the queue; or -1 */
+    bool resets;             /* the provider may reset connections when it closes them */
     bool is_set;             /* socket is an epoll set of the provider's sockets */
     int room;                /* one in that set, which tells once when one of them has room again */
     uint64_t complete;       /* when the send of a packet is: FI_TRANSMIT_COMPLETE, or FI_INJECT_COMPLETE */
@@ -242,6 +243,8 @@ void ofi_sockets_find(struct ofi *ofi, const void *peer, size_t len);
 /* Whether it tells of news; of room it tells once. */
 bool ofi_sockets_take(struct ofi *ofi);
 void ofi_sockets_close(struct ofi *ofi);
+/* Whether the peers' kernels have all that was given to connections which a close may reset. */
+bool ofi_sockets_are_out(const struct ofi *ofi);
 /* The provider has got an operation, and begins it only when it is asked for progress. Between ofi_enter() and
  * ofi_leave(). */
 void ofi_sockets_push(struct ofi *ofi);

@@ -43,4 +43,7 @@
     FORTRAN_PUBLIC void FORTRAN_NAME(name##_f08ts_)(__VA_ARGS__); \
     void FORTRAN_NAME(name##_f08ts_)(__VA_ARGS__)
 
+/* What is called where the arguments of a procedure need more than its few instructions. */
+#define FORTRAN_SLOW static __attribute__((noinline, cold)) void
+
 #endif

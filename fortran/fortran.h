@@ -41,6 +41,18 @@ static inline void *fortran_address(const void *address)
     return (void *)(uintptr_t)address;
 }
 
+static inline bool fortran_is_plain(const void *address) /* none of those constants */
+{
+    return (size_t)((const char *)address - mpi_fortran_sentinels_) >= sizeof(mpi_fortran_sentinels_);
+}
+
+static inline MPI_Status *fortran_status(MPI_Status *status) /* where it may be ignored */
+{
+    enum { PLACE = 6 }; /* of MPI_STATUS_IGNORE */
+    const char *ignore = mpi_fortran_sentinels_ + PLACE * FORTRAN_SENTINEL;
+    return (const char *)status == ignore ? MPI_STATUS_IGNORE : status;
+}
+
 /* .TRUE. and .FALSE. of the program's compiler, by its object file that mpifort links; else 1, 0. */
 extern FORTRAN_PUBLIC int mpi_fortran_logicals_[2];
 
@@ -104,6 +116,12 @@ static inline bool fortran_is_dense(const struct fortran_descriptor *of)
     return of->rank == 0 ||
            (of->rank == 1 && of->dim[0].stride == (ptrdiff_t)of->elem_len) ||
            fortran_is_dense_of_rank(of);
+}
+
+static inline bool fortran_is_line(const struct fortran_descriptor *of) /* dense, of rank 0 or 1 */
+{
+    return of->rank == 0 ||
+           (of->rank == 1 && of->dim[0].stride == (ptrdiff_t)of->elem_len);
 }
 
 void *fortran_pack(struct fortran_section *section, const struct fortran_descriptor *of, bool out);

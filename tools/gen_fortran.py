@@ -154,6 +154,9 @@ def procedures(table, paths):
 
 # ---- C ----
 
+# Their instructions are counted: test/bench/gates_fortran.py.
+FAST = ("MPI_Send", "MPI_Recv")
+
 class Body:
     """The C of a procedure: its parameters, the code before and after the call."""
 
@@ -283,11 +286,35 @@ class Body:
         call = gen_interface.wrapped(f"    int rc = MPI_({p.name[4:]})", self.args or [], ";")
         if not self.args:
             call = call.replace("(void)", "()")
-        head = f"FORTRAN_ENTRY{'_F08TS' if self.described else ''}({p.short}"
         decls = self.decls + ["int *ierror"] + self.hidden
-        lines = [gen_interface.wrapped(head + ", ", decls, "").replace(", (", ", ", 1), "{"]
+        entry = gen_interface.wrapped(
+            f"FORTRAN_ENTRY{'_F08TS' if self.described else ''}({p.short}, ", decls, "")
+        entry = entry.replace(", (", ", ", 1)
+        slow = gen_interface.wrapped(f"FORTRAN_SLOW {self.slow()}", decls, "")
+        lines = [slow if p.name in FAST else entry, "{"]
         lines += ["    " + b for b in before] + [call] + ["    " + a for a in after]
-        return "\n".join(lines + ["    fortran_error(ierror, rc);", "}"])
+        lines += ["    fortran_error(ierror, rc);", "}"]
+        return "\n".join(lines + (["", entry] + self.fast() if p.name in FAST else []))
+
+    def slow(self):
+        return f"{self.p.short}{'_f08ts' if self.described else ''}_slow"
+
+    def fast(self):
+        """The entry of a procedure in FAST: most calls need no conversion, and few registers saved."""
+        names = [q.name for q in self.p.params]
+        handles = " | ".join(f"*{q.name}" for q in self.p.params if q.kind == "handle")
+        plain = "fortran_is_line(buf) && fortran_is_plain(buf->base)" if self.described else \
+            "fortran_is_plain(buf)"
+        values = {"buffer": "buf->base" if self.described else "buf",
+                  "status": "fortran_status(status)"}
+        args = [values.get(q.kind) or (f"({q.type})(uintptr_t)(unsigned)*{q.name}"
+                                       if q.kind == "handle" else f"*{q.name}")
+                for q in self.p.params]
+        call = f"MPI_({self.p.name[4:]})({', '.join(args)})"
+        back = f"fortran_error(ierror, {call});" if self.described else f"*ierror = {call};"
+        return ["{", f"    if (__builtin_expect({plain} && fortran_is_constant({handles}), 1))",
+                "        " + back, "    else",
+                f"        {self.slow()}({', '.join(names + ['ierror'])});", "}"]
 
 
 def c_file(table, paths):

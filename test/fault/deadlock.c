@@ -478,7 +478,7 @@ static void begun_other(void)
 {
     MPI_Request request;
     if (rank == 3)
-        MPI_Ibcast(large, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+        MPI_Igather(large, 1, MPI_INT, large + 64, 1, MPI_INT, 3, MPI_COMM_WORLD, &request);
     else
         MPI_Iallreduce(MPI_IN_PLACE, large, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

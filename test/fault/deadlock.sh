@@ -144,7 +144,7 @@ planted begun "ranks 0-1 (a deadlock)" \
     "MPI_Barrier on MPI_COMM_WORLD: ranks 1-3 wait in it; some members are missing:" \
     "ranks 1-3: each waits in MPI_Wait on MPI_COMM_WORLD (its collective number 1), at"
 planted begun_other "rank 3 (a deadlock)" "Different collectives on MPI_COMM_WORLD (its" \
-    "MPI_Allreduce: ranks 0-2" "MPI_Bcast: rank 3"
+    "MPI_Allreduce: ranks 0-2" "MPI_Gather: rank 3"
 planted unstarted "rank 0 (a deadlock)" "not there: rank 0, which is in MPI_Finalize" \
     "MPI_Wait on MPI_COMM_WORLD: ranks 1-3 wait in it"
 planted copied "rank 2 (a deadlock)" "MPI_Comm_idup: ranks 0-1,3" "MPI_Comm_dup: rank 2"

@@ -37,7 +37,7 @@ case $? in
 0) echo "ok: a process that is set-user-id loads nothing" ;;
 77) echo "no process can be made set-user-id here" ;;
 1) # The leak checker of a build with the address sanitizer cannot look at such a process.
-    grep -q 'LeakSanitizer does not work' out && ! grep -qv '^==' out ||
+    grep -q 'LeakSanitizer does not work' out && ! grep -qv -e '^==' -e 'set-user-id, and loads nothing' out ||
         fail "a process that is set-user-id loads nothing" "$(cat out)"
     ;;
 *) fail "a process that is set-user-id loads nothing" "$(cat out)" ;;

@@ -52,7 +52,7 @@ void case_killed(struct fake *fake, const struct conform_traits *traits)
 /* End this process, once what was sent has left its memory; its links are not unlinked. */
 static _Noreturn void end(struct fake *fake, const struct fake_peer *peer)
 {
-    uint64_t deadline_ns = os_now_ns() + WAIT_MS * 1000000ull;
+    uint64_t deadline_ns = os_now_ns() + WAIT_MS * 1000000ull * (uint64_t)fake_patience;
     while (fake->ops->is_out && !fake->ops->is_out(fake->chan))
         fake_step(fake, deadline_ns, "what was sent to leave this process");
     atomic_store(&fake->world->word[0], peer->out);

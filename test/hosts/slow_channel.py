@@ -38,7 +38,7 @@ def main(build, *cases):
     os.chdir(build)
     nets = [os.open("/proc/self/ns/net", os.O_RDONLY), other_net()]
     os.remove("slow.sock")
-    command = ["tools/vireo-channel-test", "--checks-secret", "--tells-nothing", "--hides-descriptors",
+    command = ["tools/vireo-channel-test", "--checks-secret", "--tells-nothing", "--hides-descriptors", "--needs-receiver",
                "--patience", PATIENCE]
     for net in nets:
         command += ["--net", f"/proc/self/fd/{net}"]

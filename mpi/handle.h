@@ -50,7 +50,7 @@ static inline bool handle_is_constant(const void *handle)
 }
 
 /* Whether a pointer handle leads to a living object of this kind. */
-static inline bool handle_leads_to(const void *handle, uint32_t kind)
+static inline __attribute__((always_inline)) bool handle_leads_to(const void *handle, uint32_t kind)
 {
     return !((uintptr_t)handle & 7) && os_stretch_has(handle) &&
            atomic_load_explicit(&((const struct object *)handle)->word, memory_order_relaxed) == kind;

@@ -232,12 +232,20 @@ static bool is_complete(struct request *request)
     return !part_is_active(part) || part->peer == MPI_PROC_NULL || all_done(part);
 }
 
+/* Chunks that any thread may look at: another one may just be learning of those of a receive. */
+static int known_chunks(const struct part *part)
+{
+    struct part *p = (struct part *)(uintptr_t)part;
+    bool known = part->send || atomic_load_explicit(&p->state, memory_order_acquire) & MATCHED;
+    return known ? part->cut.chunks : 0;
+}
+
 static void watch_chunks(const struct request *request, struct sleeper *sleeper)
 {
     struct part *part = request->state;
     if (part->setup)
         mpid_watch_request(sleeper, &part->setup->dev);
-    for (int i = 0; i < part->cut.chunks; i++)
+    for (int i = 0; i < known_chunks(part); i++)
         mpid_watch_request(sleeper, &slot_at(part, i)->dev);
 }
 
@@ -250,7 +258,7 @@ static void tell_chunks(const struct request *request, struct mpid_wait_report *
     uint64_t unready = 0;
     if (part->setup)
         mpid_tell_request(report, &part->setup->dev);
-    for (int i = 0; i < part->cut.chunks; i++) {
+    for (int i = 0; i < known_chunks(part); i++) {
         struct part_chunk *slot = slot_at(part, i);
         int waiting = atomic_load_explicit(&slot->waiting, memory_order_acquire);
         if (part->send && !waiting)

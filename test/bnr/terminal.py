@@ -47,6 +47,7 @@ def check_shell(window, start, folder):
     window.type("cat >typed")
     window.type("one")
     window.type("", "C-d")
+    window.shows("inner:") # what is typed ahead of it stands before it
     window.type("wc -l <typed")
     window.shows("1")
     print("ok: Ctrl-D ends the input of a command", flush=True)

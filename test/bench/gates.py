@@ -32,21 +32,30 @@ def tracing_works(stepper):
     return outcome == "ok"
 
 
+# The helper waits awake while instructions are counted, or waking it would be among them. Polls of the other do not
+# yield, as they do where others run on its processor.
+SPINNING = {"VIREO_SPIN_US": "100000000", "VIREO_YIELDS": "0"}
+
+
+def least_steps(text):
+    """The least instructions of each call over the rounds that stepper has told."""
+    counts = {}
+    for name, steps in re.findall(r"^steps,([^,]+),(\d+)$", text, re.M):
+        counts[name] = min(int(steps), counts.get(name, sys.maxsize))
+    return counts
+
+
 def count(arguments, settings):
-    """The least instructions of each call over some rounds, or None."""
+    """The same of icount, less those of the markers, or None."""
     mpiexec, stepper, icount = arguments
-    # The helper waits awake while instructions are counted, or waking it would be among them. Polls of the other do not
-    # yield, as they do where others run on its processor.
-    env = {**os.environ, "VIREO_SPIN_US": "100000000", "VIREO_YIELDS": "0", **settings}
+    env = {**os.environ, **SPINNING, **settings}
     outcome, out, err, _ = peers.run([mpiexec, "-n", "2", stepper, icount], env, LIMIT)
     if outcome != "ok":
         print(f"the run {outcome}\n{out}{err}")
         return None
-    counts = {}
-    for name, steps in re.findall(r"^steps,([^,]+),(\d+)$", out, re.M):
-        counts.setdefault(name, []).append(int(steps))
-    nothing = min(counts.pop("nothing", [0]))
-    return {name: min(all_steps) - nothing for name, all_steps in counts.items()}  # a round may meet a peer that sleeps
+    counts = least_steps(out)
+    nothing = counts.pop("nothing", 0)
+    return {name: steps - nothing for name, steps in counts.items()}
 
 
 def judge(counts, gates, label=""):

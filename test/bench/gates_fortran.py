@@ -7,7 +7,6 @@
 Exits with 77 (skipped) where the system permits no tracing.
 """
 import os
-import re
 import signal
 import sys
 
@@ -29,9 +28,7 @@ def main():
     if outcome != "ok":
         print(f"the run {outcome}\n{out}{err}")
         return 1
-    counts = {}
-    for name, steps in re.findall(r"^steps,([^,]+),(\d+)$", out, re.M):
-        counts[name] = min(int(steps), counts.get(name, int(steps)))
+    counts = gates.least_steps(out)
     nothing = counts.get("nothing", 0)
     failed = 0
     for name, more in MORE.items():

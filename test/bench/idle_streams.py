@@ -18,8 +18,9 @@ import re
 import subprocess
 import sys
 
+import gates
+
 LIMIT = 60  # seconds
-SKIP = 77
 SLACK = 2  # a count may differ by so many from one run to the next
 # Rank 0 attaches the readers to its parent, which is mpiexec, and waits until they are there.
 RANK = '''
@@ -33,9 +34,7 @@ exec "$@"
 '''
 
 
-# Who waits stays awake. What is counted polls without yielding too, as it does where others run on its processor.
-AWAKE = {"VIREO_YIELDS": "1000000000"}
-SPINNING = {"VIREO_SPIN_US": "100000000", "VIREO_YIELDS": "0"}
+AWAKE = {"VIREO_YIELDS": "1000000000"}  # a rank that waits does not sleep
 
 
 def run(mpiexec, vireo, words, readers, settings):
@@ -48,20 +47,12 @@ def run(mpiexec, vireo, words, readers, settings):
     return done.stdout
 
 
-def counts_of(text):
-    counts = {}
-    for name, steps in re.findall(r"^steps,([^,]+),(\d+)$", text, re.M):
-        counts[name] = min(int(steps), counts.get(name, sys.maxsize))
-    return counts
-
-
 def count(mpiexec, vireo, *words):
-    probe = subprocess.run([words[0], "true"], stdin=subprocess.DEVNULL, timeout=LIMIT,
-                           capture_output=True, check=False)
-    if probe.returncode:
+    if not gates.tracing_works(words[0]):
         print("no permission to trace: skipped")
-        return SKIP
-    alone, beside = (counts_of(run(mpiexec, vireo, words, readers, SPINNING)) for readers in (False, True))
+        return gates.SKIP
+    alone, beside = (gates.least_steps(run(mpiexec, vireo, words, readers, gates.SPINNING))
+                     for readers in (False, True))
     failed = 0 if alone else 1
     for name, steps in alone.items():
         over = beside.get(name, sys.maxsize) > steps + SLACK

@@ -16,24 +16,7 @@
 
 #include "bnr/tools/option_table.h"
 #include "bnr/tools/options.h"
-
-enum { WORDS = 32 };
-
-/* A command line cut at blanks; the copy lives as long as the words. */
-struct line {
-    char copy[512];
-    char *argv[WORDS];
-    int argc;
-};
-
-static void split(struct line *l, const char *text)
-{
-    snprintf(l->copy, sizeof(l->copy), "mpiexec %s", text);
-    l->argc = 0;
-    for (char *w = strtok(l->copy, " "); w && l->argc < WORDS - 1; w = strtok(NULL, " "))
-        l->argv[l->argc++] = w;
-    l->argv[l->argc] = NULL;
-}
+#include "test/bnr/command_line.h"
 
 /* Write what was parsed as one line: the job's flags, then each program. */
 static void show_list(FILE *to, const char *name, char **list)

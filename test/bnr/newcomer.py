@@ -21,7 +21,7 @@ FAKE = ("mkdir bin; printf '#!/bin/sh\\n%s\\n' >bin/ssh; chmod +x bin/ssh; "
         "PATH=$PWD/bin:$PATH M -host away -n 1 true")
 
 # What is typed; its exit status; what stdout is, or None: not looked at; and a part of the one line on stderr, or
-# "": there is none. A list of parts: as many lines.
+# "": there is none. A list of parts: as many lines. None: stderr is not looked at.
 LINES = [
     # hosts
     ("M -host no-such-host.invalid -n 2 true", 1, "", "no-such-host.invalid"),
@@ -115,11 +115,10 @@ def are_in(told, lines):
     return len(lines) == len(parts) and all(part in line for part, line in zip(parts, lines))
 
 
-def run(number, line, environment):
+def run(line, environment):
     """Returns what is wrong, or None, and what was said."""
     typed, status, stdout, told = line
     with tempfile.TemporaryDirectory(prefix="a newcomer ") as folder:
-        environment = {**environment, "NEWCOMER": str(number)}
         script = re.sub(r"\bM\b(?= |$)", '"$MPIEXEC"', re.sub(r"\bW\b", '"$WORK"', typed))
         done = subprocess.run(["timeout", "-k", "5", str(LIMIT), "sh", "-c", script], cwd=folder,
                               env=environment, stdin=subprocess.DEVNULL, capture_output=True,
@@ -145,8 +144,7 @@ def main(mpiexec, work, *options):
                     "LC_ALL": "C"}
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        for line, (wrong, said) in zip(LINES, pool.map(lambda n: run(n, LINES[n], environment),
-                                                       range(len(LINES)))):
+        for line, (wrong, said) in zip(LINES, pool.map(lambda line: run(line, environment), LINES)):
             print(f"{'not so' if wrong else 'ok'}: {line[0]}" + (f": {wrong}" if wrong else ""))
             failed += wrong is not None
             if wrong or "-v" in options:

@@ -202,10 +202,16 @@ static bool is_done(const struct part *part, int chunk)
     return mpid_is_complete(&slot_at(part, chunk)->dev);
 }
 
-static bool is_posted(const struct part *part)
+/* The flags of a receive, which other threads set. */
+static unsigned state_of(const struct part *part)
 {
     struct part *p = (struct part *)(uintptr_t)part;
-    return atomic_load_explicit(&p->state, memory_order_acquire) & POSTED;
+    return atomic_load_explicit(&p->state, memory_order_acquire);
+}
+
+static bool is_posted(const struct part *part)
+{
+    return state_of(part) & POSTED;
 }
 
 /* Any thread may ask, also while another one starts the part anew. seen comes first: if it is of
@@ -235,9 +241,7 @@ static bool is_complete(struct request *request)
 /* Chunks that any thread may look at: another one may just be learning of those of a receive. */
 static int known_chunks(const struct part *part)
 {
-    struct part *p = (struct part *)(uintptr_t)part;
-    bool known = part->send || atomic_load_explicit(&p->state, memory_order_acquire) & MATCHED;
-    return known ? part->cut.chunks : 0;
+    return part->send || state_of(part) & MATCHED ? part->cut.chunks : 0;
 }
 
 static void watch_chunks(const struct request *request, struct sleeper *sleeper)

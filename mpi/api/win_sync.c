@@ -9,6 +9,21 @@
 
 /* ---- active targets ---- */
 
+typedef int begin_fn(struct win *win, struct group *group, int assert, const char *function);
+
+/* Begin an epoch with the members of a group. */
+static int with_group(MPI_Win win, MPI_Group group, int assert, begin_fn *begin, const char *function)
+{
+    struct win *on = win_from(win);
+    struct group *with = group_from(group);
+    if (!on)
+        return win_bad(win, function);
+    if (!with)
+        return win_error(on, MPI_ERR_GROUP, function, "group %s is none, or was freed",
+                         errh_name(group).text);
+    return begin(on, with, assert, function);
+}
+
 /*
  * End an epoch of operations at all members of a window, and begin the next one.
  *
@@ -45,14 +60,7 @@ int PMPI_Win_fence(int assert, MPI_Win win)
  */
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
-    struct win *on = win_from(win);
-    struct group *with = group_from(group);
-    if (!on)
-        return win_bad(win, __func__);
-    if (!with)
-        return win_error(on, MPI_ERR_GROUP, __func__, "group %s is none, or was freed",
-                         errh_name(group).text);
-    return win_post(on, with, assert, __func__);
+    return with_group(win, group, assert, win_post, __func__);
 }
 
 /*
@@ -70,14 +78,7 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
  */
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-    struct win *on = win_from(win);
-    struct group *with = group_from(group);
-    if (!on)
-        return win_bad(win, __func__);
-    if (!with)
-        return win_error(on, MPI_ERR_GROUP, __func__, "group %s is none, or was freed",
-                         errh_name(group).text);
-    return win_start(on, with, assert, __func__);
+    return with_group(win, group, assert, win_start, __func__);
 }
 
 /*

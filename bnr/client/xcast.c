@@ -17,7 +17,7 @@ enum {
 struct xcast_handler {
     struct xcast_handler *next;
     int tag;
-    unsigned told; /* of which round of missing letters it knows */
+    unsigned told; /* the last round of missing letters that it was told */
     BNR_Xcast_fn fn;
     void *arg;
 };

@@ -35,7 +35,7 @@ struct fd_port {
     struct fd_port_spec spec;
     enum fd_port_way way;
     mode_t mode;
-    int watch; /* what the loop polls: the descriptor, or an epoll of it; -1: it is always ready */
+    int watch; /* the loop polls this: the descriptor, or an epoll of it; -1: it is always ready */
     uv_poll_t poll;
     uv_timer_t soon;
     int handles;

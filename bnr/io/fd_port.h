@@ -33,7 +33,7 @@ struct fd_port_spec {
 
 /* Returns 0 or -errno. */
 int fd_port_open(struct fd_port **port, uv_loop_t *loop, const struct fd_port_spec *spec);
-/* Accepts NULL. ready() runs no more. What a thread does meanwhile is done. */
+/* Accepts NULL. ready() runs no more. An operation that a thread has begun is still carried out. */
 void fd_port_close(struct fd_port *port);
 
 /* Whether ready() is to be called. */

@@ -30,7 +30,7 @@ struct leftovers_group {
     struct leftovers_target output[2];
     pid_t pid; /* 0: the rank's process lives, or its group is gone */
     int status;
-    bool is_in_grace, lives, holds; /* lives, holds: what the last look at processes found */
+    bool is_in_grace, lives, holds; /* lives, holds: found by the last look at processes */
     uint64_t until_ns;
 };
 

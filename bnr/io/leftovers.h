@@ -40,7 +40,7 @@ void leftovers_watch(struct leftovers *l, uv_loop_t *loop, uint64_t hold_ms);
 /* The loop must run once more. */
 void leftovers_unwatch(struct leftovers *l);
 
-/* What the rank is started with as its stdout, i 0, or stderr, i 1. */
+/* The rank starts with descriptor fd as its stdout (i 0) or stderr (i 1). */
 void leftovers_note_output(struct leftovers *l, int rank, int i, int fd);
 
 /* The rank's process was reaped, and others of its group are there. is_in_grace: a signal has asked

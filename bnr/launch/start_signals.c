@@ -15,7 +15,7 @@ enum {
 const int start_signals_heard[START_SIGNALS_HEARD] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                                       SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2, SIGWINCH, SIGXCPU};
 
-/* What else programs of ours ignore. */
+/* Our programs ignore these as well. */
 static const int used[] = {SIGPIPE, SIGXFSZ};
 
 static struct start_signals start;

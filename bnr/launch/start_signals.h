@@ -14,7 +14,7 @@ enum {
     START_SIGNALS_HEARD = 11
 };
 
-/* What launcher and daemons listen for. */
+/* Launcher and daemons listen for these signals. */
 extern const int start_signals_heard[START_SIGNALS_HEARD];
 
 /* Sets of signals: bit N - 1 is signal N. */

@@ -23,8 +23,8 @@
 enum {
     PIPE = 3,     /* the warden's descriptors */
     TERMINAL = 4, /* mpiexec's stdin, if that is a terminal */
-    WORD_RAW = 'r',  /* what mpiexec says: its terminal is raw, and the modes follow, */
-    WORD_BACK = 'u', /* it is as it was */
+    WORD_RAW = 'r',  /* from mpiexec: its terminal is raw, and the modes follow */
+    WORD_BACK = 'u', /* from mpiexec: it is as it was */
     ID_LEN = 32,
     ENVIRON_PART = 64 << 10, /* of an environment, at a time */
     LIMIT_S = 30

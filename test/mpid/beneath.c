@@ -387,12 +387,14 @@ static int progress(struct chan *made)
 static int arm(struct chan *made, enum chan_sleep how)
 {
     (void)made, (void)how;
+    beneath.is_armed = true;
     return CHAN_AGAIN; /* nobody would wake us */
 }
 
 static void disarm(struct chan *made)
 {
     (void)made;
+    beneath.is_armed = false;
 }
 
 /* Memory of peers that are not there cannot be had; a test may say that it can. */

@@ -53,6 +53,7 @@ extern struct beneath {
     int words;                    /* all of them */
     int notice_from, notice;      /* 1 + the rank whose word BNR_Progress() tells of next */
     int outcome;                  /* of the next sends: 0, CHAN_AGAIN or CHAN_PENDING */
+    bool is_armed;                /* a thread sleeps on the channels, or is about to */
     int links, unlinks;           /* calls */
     bool direct_fails;
     uint32_t key_len; /* of one-sided operations; 0: they are done at once */

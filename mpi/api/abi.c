@@ -4,9 +4,8 @@
  * What the standard ABI lets a program ask and tell (MPI-5.0 chapter 20). All of it may be called
  * at any time, by any thread.
  *
- * The library knows no Fortran compiler: whoever binds Fortran to it says what its types are. They
- * are accepted where they are what the predefined datatypes have, since nothing else would be
- * true of the messages.
+ * The library knows no Fortran compiler: a Fortran binding tells it the compiler's
+ * types. It accepts those that equal the predefined datatypes, since messages hold no others.
  */
 
 #include <stdatomic.h>
@@ -23,7 +22,7 @@ enum { LOGICAL_BYTES = 16 }; /* of the longest Fortran logical */
 static struct info *_Atomic fortran; /* NULL: not set */
 static _Atomic int logical_bytes;    /* of .TRUE. and .FALSE., which are 1 and 0; 0: not set */
 
-/* Release what was told, as the process ends. */
+/* Release the answers, as the process ends. */
 static __attribute__((destructor)) void forget(void)
 {
     info_destroy(fortran);
@@ -79,7 +78,7 @@ static const struct {
     {"mpi_double_precision_size", MPI_DOUBLE_PRECISION},
 };
 
-/* What does not fit this library, or NULL. */
+/* The key whose value does not fit this library, or NULL. */
 static const char *misfit(const struct info *info)
 {
     for (size_t i = 0; i < sizeof(fortran_sizes) / sizeof(fortran_sizes[0]); i++) {
@@ -96,7 +95,7 @@ static const char *misfit(const struct info *info)
 /*
  * Say what the types of a Fortran compiler are.
  *
- * To be called once in the life of a process, by whoever binds Fortran to this library, after
+ * A Fortran binding calls it once in the life of a process, after
  * MPI_Abi_get_fortran_info has given MPI_INFO_NULL. Keys are mpi_logical_size, mpi_integer_size,
  * mpi_real_size and mpi_double_precision_size, in bytes, and mpi_integer8_supported and so on,
  * true or false. Sizes are accepted only as the datatypes of this library have them: 4, 4, 4 and
@@ -134,7 +133,7 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
 }
 
 /*
- * Tell what was said about the types of a Fortran compiler.
+ * Tell the types of the Fortran compiler, as they were set.
  *
  * May be called at any time.
  *
@@ -213,14 +212,14 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
 }
 
 /*
- * Tell what was said about .TRUE. and .FALSE. in memory.
+ * Tell the values of .TRUE. and .FALSE. in memory, as they were set.
  *
  * May be called at any time.
  *
  * logical_size: bytes of a logical: 1, 2, 4, 8 or 16
  * logical_true (out): address of room for the value of .TRUE.
  * logical_false (out): address of room for the value of .FALSE.
- * is_set: 1 where they were set for logicals of this size; else 0, and the values are left alone
+ * is_set: 1 if they were set for logicals of this size; 0 if not, and the values are left alone
  *
  * MPI_ERR_ARG: logical_size is no such size, or an argument is NULL.
  *

@@ -153,7 +153,7 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
  *
  * comm_keyval: key of MPI_Comm_create_keyval, or a predefined one
  * attribute_val: address of a pointer, which is set to the attribute
- * flag: 1 where there is one, else 0
+ * flag: 1 if there is one, 0 if not
  *
  * MPI_ERR_KEYVAL: not a key of communicators.
  *
@@ -167,7 +167,7 @@ int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int 
 /*
  * Delete an attribute of a communicator.
  *
- * Its callback is called first; where that fails, the attribute stays.
+ * Its callback is called first; if that fails, the attribute stays.
  *
  * comm_keyval: key of MPI_Comm_create_keyval
  *
@@ -252,7 +252,7 @@ int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
  *
  * keyval: key of MPI_Keyval_create, or a predefined one
  * attribute_val: address of a pointer, which is set to the attribute
- * flag: 1 where there is one, else 0
+ * flag: 1 if there is one, 0 if not
  *
  * MPI_ERR_KEYVAL: not a key of communicators.
  *
@@ -266,7 +266,7 @@ int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 /*
  * Delete an attribute of a communicator.
  *
- * MPI_Comm_delete_attr replaces it. Its callback is called first; where that fails, the
+ * MPI_Comm_delete_attr replaces it. Its callback is called first; if that fails, the
  * attribute stays.
  *
  * keyval: key of MPI_Keyval_create
@@ -364,7 +364,7 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
  *
  * type_keyval: key of MPI_Type_create_keyval
  * attribute_val: address of a pointer, which is set to the attribute
- * flag: 1 where there is one, else 0
+ * flag: 1 if there is one, 0 if not
  *
  * MPI_ERR_KEYVAL: not a key of datatypes.
  *
@@ -387,7 +387,7 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
 /*
  * Delete an attribute of a datatype.
  *
- * Its callback is called first; where that fails, the attribute stays.
+ * Its callback is called first; if that fails, the attribute stays.
  *
  * type_keyval: key of MPI_Type_create_keyval
  *

@@ -130,7 +130,7 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size)
 /*
  * Wait until every message in the process's buffer is out.
  *
- * Then all of the buffer is free. Returns at once where none is attached.
+ * Then all of the buffer is free. Returns at once if none is attached.
  *
  * MPI-5.0 3.6
  */
@@ -209,7 +209,7 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 /*
  * Wait until every message in a communicator's buffer is out.
  *
- * Then all of the buffer is free. Returns at once where none is attached.
+ * Then all of the buffer is free. Returns at once if none is attached.
  *
  * MPI-5.0 3.6
  */
@@ -294,7 +294,7 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size
 /*
  * Wait until every message in a session's buffer is out.
  *
- * Then all of the buffer is free. Returns at once where none is attached.
+ * Then all of the buffer is free. Returns at once if none is attached.
  *
  * MPI-5.0 3.6
  */

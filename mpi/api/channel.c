@@ -58,7 +58,7 @@ static int set_params(struct info *info, const struct mpid_channel *channel)
  * it means.
  *
  * index: from 0 on
- * info: a new info object, which the caller frees; MPI_INFO_NULL where there are not so many
+ * info: a new info object, which the caller frees; MPI_INFO_NULL if there are not so many
  *
  * MPI_ERR_ARG: index is negative, or info is NULL.
  *

@@ -192,7 +192,7 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 
 /* ---- making ---- */
 
-/* Give the user what was made, or say why there is nothing. */
+/* Give the new communicator to the user, or raise the error. */
 static int give(struct comm *comm, int rc, struct comm *new, MPI_Comm *newcomm,
                 const char *function)
 {
@@ -284,7 +284,7 @@ static int start_copy(struct comm *on, const struct info *hints, MPI_Comm *newco
  *
  * As MPI_Comm_dup, but the call waits for nobody. Attributes are copied before it returns;
  * newcomm must not be used before the request is complete. Several copies may be under way, also
- * of the same communicator, where all processes begin them in the same order.
+ * of the same communicator, if all processes begin them in the same order.
  *
  * newcomm: set at once
  *
@@ -336,7 +336,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
  *
  * group: a subset of comm's processes, of an intercommunicator of the local group; its order is
  *   that of newcomm
- * newcomm: the new communicator; MPI_COMM_NULL where this process is not in group
+ * newcomm: the new communicator; MPI_COMM_NULL if this process is not in group
  *
  * MPI_ERR_GROUP: not a group, or not a subset of comm's processes.
  * MPI_ERR_OTHER: all contexts are in use: communicators that are not needed must be freed first.
@@ -448,7 +448,7 @@ static int find_resource(struct comm *comm, int split_type, const struct info *i
  * Part a communicator by the hardware, or by a process set.
  *
  * Every process of comm must call this, with the same split_type or with MPI_UNDEFINED; the call
- * waits for them. The processes of a part are in the order of key, and where that is equal, of
+ * waits for them. The processes of a part are in the order of key, and if that is equal, of
  * their ranks in comm.
  *
  * - MPI_COMM_TYPE_SHARED: a part is a host.
@@ -464,7 +464,7 @@ static int find_resource(struct comm *comm, int split_type, const struct info *i
  * split_type: one of these; or MPI_UNDEFINED: this process is in no part
  * key: any number
  * info: keys as above, or MPI_INFO_NULL
- * newcomm: the new communicator; MPI_COMM_NULL where this process is in no part
+ * newcomm: the new communicator; MPI_COMM_NULL if this process is in no part
  *
  * MPI_ERR_ARG: split_type is none of these, or newcomm is NULL.
  * MPI_ERR_INFO: info is no info object, or has both keys.
@@ -516,7 +516,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
  * the same text; the call waits for them. Calls that go on at the same time in several threads
  * need different texts. Errors go to errhandler.
  *
- * group: any group that this process is in; where it is MPI_GROUP_EMPTY the call is local
+ * group: any group that this process is in; for MPI_GROUP_EMPTY the call is local
  * stringtag: a text of MPI_MAX_STRINGTAG_LEN - 1 characters at most
  * info: hints for the new communicator, or MPI_INFO_NULL
  * errhandler: the error handler of the new communicator
@@ -551,7 +551,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
  * Free a communicator.
  *
  * Communication that is under way over it is completed. Attributes are deleted first, with their
- * callbacks; where one fails, the call fails with its code and the communicator stays. An
+ * callbacks; if one fails, the call fails with its code and the communicator stays. An
  * attached buffer is detached, once its messages are out. To be called by every process of the
  * communicator, which do not wait for each other.
  *
@@ -615,7 +615,7 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
  * the beginning; another has an empty one until MPI_Comm_set_name gives it one.
  *
  * comm: maybe MPI_COMM_NULL, which has its own name
- * comm_name: room for MPI_MAX_OBJECT_NAME characters; gets the name, empty where it has none,
+ * comm_name: room for MPI_MAX_OBJECT_NAME characters; gets the name, empty if it has none,
  *   with a 0 after it
  * resultlen: length of the name in characters
  *
@@ -638,7 +638,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
  *
  * To be called by every process of the communicator. Known are mpi_assert_no_any_tag,
  * mpi_assert_no_any_source, mpi_assert_exact_length, mpi_assert_allow_overtaking and
- * mpi_assert_strict_persistent_collective_ordering, each true or false. What is not known is
+ * mpi_assert_strict_persistent_collective_ordering, each true or false. Other keys are
  * ignored; MPI_Comm_get_info tells which are in use.
  *
  * info: the hints; those that it has not stay as they are; or MPI_INFO_NULL

@@ -19,7 +19,7 @@
 
 /* ---- life ---- */
 
-/* What is of the world model alone was called outside its time. */
+/* Refuse a function of the world model that is called outside its time. */
 static int not_of_world(const char *function)
 {
     if (mpi_state != MPI_STATE_READY)
@@ -106,7 +106,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
  *
  * May be called at any time, by any thread. Sessions do not count.
  *
- * flag: 1 after MPI_Init or MPI_Init_thread, even after MPI_Finalize; else 0
+ * flag: 1 after MPI_Init or MPI_Init_thread, even after MPI_Finalize; 0 if not
  *
  * MPI-5.0 11.4
  */
@@ -123,7 +123,7 @@ int PMPI_Initialized(int *flag)
  *
  * May be called at any time, by any thread. Sessions do not count.
  *
- * flag: 1 after MPI_Finalize, else 0, also in its callbacks
+ * flag: 1 after MPI_Finalize, 0 if not, also in its callbacks
  *
  * MPI-5.0 11.4
  */
@@ -153,7 +153,7 @@ int PMPI_Finalized(int *flag)
 int PMPI_Finalize(void)
 {
     if (mpi_state == MPI_STATE_FORKED)
-        return MPI_SUCCESS; /* as at the exit of a child: what is to be ended is the parent's */
+        return MPI_SUCCESS; /* as at the exit of a child: the parent owns MPI, and ends it */
     if (!init_begin_end())
         return not_of_world(__func__);
     int rc = attr_delete_comm(comm_constants[2]);
@@ -168,12 +168,12 @@ int PMPI_Finalize(void)
 /*
  * End all processes of the job at once.
  *
- * Files that this process writes by stdio are flushed. mpiexec, where it has started the job,
+ * Files that this process writes by stdio are flushed. mpiexec, if it has started the job,
  * prints a line that names this process and the communicator, ends the others, and exits with
- * errorcode, or with 1 where that would look like success. This call does not return.
+ * errorcode, or with 1 if that would look like success. This call does not return.
  *
  * comm: only named in the line; the whole job is ended
- * errorcode: exit status, of which the system keeps 8 bits; where these are 0 it is 1
+ * errorcode: exit status; the system keeps 8 bits of it, and 1 replaces a 0 of these
  *
  * MPI_ERR_COMM: never, as any is taken
  *
@@ -221,7 +221,7 @@ int PMPI_Query_thread(int *provided)
  * This call is local: no other process takes part. That thread alone may call MPI where
  * MPI_THREAD_FUNNELED was provided.
  *
- * flag: 1 in the thread that called MPI_Init or MPI_Init_thread, else 0
+ * flag: 1 in the thread that called MPI_Init or MPI_Init_thread, 0 if not
  *
  * MPI-5.0 11.2
  */
@@ -363,8 +363,8 @@ int PMPI_Free_mem(void *base)
  * Tell the kinds of hardware that the host has.
  *
  * The keys of the new info object are those that MPI_Comm_split_type takes for
- * mpi_hw_resource_type, such as hwloc://NUMANode. A value is true where this process may now run in
- * one instance of the kind alone, else false. Without libhwloc only hwloc://Machine is known.
+ * mpi_hw_resource_type, such as hwloc://NUMANode. A value is true if this process may now run in
+ * one instance of the kind alone, and false if not. Without libhwloc only hwloc://Machine is known.
  *
  * hw_info: a new info object, which the caller frees
  *

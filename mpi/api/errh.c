@@ -116,7 +116,7 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errh
  * Make an error handler of a function that gets a state with each call, for communicators.
  *
  * Beyond the standard, for bindings of other languages, whose functions C cannot call by
- * themselves. Else as MPI_Comm_create_errhandler.
+ * themselves. The rest is as for MPI_Comm_create_errhandler.
  *
  * comm_errhandler_fn: void fn(MPI_Comm comm, int code, void *extra_state)
  * destructor_fn: called with extra_state once the handler was freed and no object has it; NULL: none
@@ -139,7 +139,7 @@ int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhand
  * Make an error handler of a function that gets a state with each call, for files.
  *
  * Beyond the standard, for bindings of other languages, whose functions C cannot call by
- * themselves. Else as MPI_File_create_errhandler.
+ * themselves. The rest is as for MPI_File_create_errhandler.
  *
  * file_errhandler_fn: void fn(MPI_File file, int code, void *extra_state)
  * destructor_fn: called with extra_state once the handler was freed and no object has it; NULL: none
@@ -162,7 +162,7 @@ int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhand
  * Make an error handler of a function that gets a state with each call, for windows.
  *
  * Beyond the standard, for bindings of other languages, whose functions C cannot call by
- * themselves. Else as MPI_Win_create_errhandler.
+ * themselves. The rest is as for MPI_Win_create_errhandler.
  *
  * win_errhandler_fn: void fn(MPI_Win win, int code, void *extra_state)
  * destructor_fn: called with extra_state once the handler was freed and no object has it; NULL: none
@@ -185,7 +185,7 @@ int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win_errhandler
  * Make an error handler of a function that gets a state with each call, for sessions.
  *
  * Beyond the standard, for bindings of other languages, whose functions C cannot call by
- * themselves. Else as MPI_Session_create_errhandler.
+ * themselves. The rest is as for MPI_Session_create_errhandler.
  *
  * session_errhandler_fn: void fn(MPI_Session session, int code, void *extra_state)
  * destructor_fn: called with extra_state once the handler was freed and no object has it; NULL: none
@@ -312,8 +312,8 @@ static struct errh_slot *file_slot(MPI_File handle, const char *function, int *r
 /*
  * Set the error handler of a file.
  *
- * That of MPI_FILE_NULL serves errors that concern no open file, and is what files are opened
- * with; it is MPI_ERRORS_RETURN at first.
+ * The one of MPI_FILE_NULL serves errors that concern no open file, and each opened file begins
+ * with it; it is MPI_ERRORS_RETURN at first.
  *
  * file: file, or MPI_FILE_NULL
  * errhandler: handler of MPI_File_create_errhandler; or MPI_ERRORS_ARE_FATAL: the job is ended;
@@ -464,7 +464,7 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
  * May be called at any time.
  *
  * errorcode: what a function has returned
- * errorclass: its class; MPI_ERR_UNKNOWN where it is no error code
+ * errorclass: its class; MPI_ERR_UNKNOWN if it is no error code
  *
  * MPI_ERR_ARG: errorclass is NULL.
  *
@@ -481,8 +481,8 @@ int PMPI_Error_class(int errorcode, int *errorclass)
 /*
  * Tell in words what an error code means.
  *
- * For a recent error, that is the function, what was wrong, what would be right, and where; for
- * an older one, what its class means. May be called at any time.
+ * For a recent error, the text names the function, the mistake, the cure and the place; for an
+ * older one, it explains the class. May be called at any time.
  *
  * errorcode: what a function has returned
  * string: room for MPI_MAX_ERROR_STRING characters; gets the text, with a 0 after it

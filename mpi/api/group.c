@@ -53,7 +53,7 @@ int PMPI_Group_size(MPI_Group group, int *size)
  * This call is local: no other process takes part. A process that is not a member gets
  * MPI_UNDEFINED.
  *
- * rank: 0 to size - 1; MPI_UNDEFINED where this process is no member
+ * rank: 0 to size - 1; MPI_UNDEFINED if this process is no member
  *
  * MPI_ERR_ARG: rank is NULL.
  *
@@ -121,7 +121,7 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
  *
  * n: number of ranks, 0 or more
  * ranks1: ranks in group1, or MPI_PROC_NULL
- * ranks2: the same processes' ranks in group2; MPI_UNDEFINED where they are no members;
+ * ranks2: the same processes' ranks in group2; MPI_UNDEFINED if they are no members;
  *   MPI_PROC_NULL for MPI_PROC_NULL
  *
  * MPI_ERR_RANK: one of ranks1 is no rank in group1.
@@ -299,7 +299,7 @@ static int choose_ranges(MPI_Group group, int n, int ranges[][3], bool others,
  * ranges (in): first rank, last rank and stride of each: the ranks first, first + stride, and so
  *   on, not beyond last; where last is before first the stride is negative
  *
- * MPI_ERR_RANK: a range leads to what is no rank of the group, or to one for the second time, or
+ * MPI_ERR_RANK: a range leads to a number that is no rank of the group, or twice to one, or
  *   its stride leads away from its last rank.
  * MPI_ERR_ARG: a stride is 0, n is negative, or an argument is NULL.
  *
@@ -318,7 +318,7 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
  * n: number of ranges, 0 or more
  * ranges (in): first rank, last rank and stride of each, as of MPI_Group_range_incl
  *
- * MPI_ERR_RANK: a range leads to what is no rank of the group, or to one for the second time, or
+ * MPI_ERR_RANK: a range leads to a number that is no rank of the group, or twice to one, or
  *   its stride leads away from its last rank.
  * MPI_ERR_ARG: a stride is 0, n is negative, or an argument is NULL.
  *

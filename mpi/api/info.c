@@ -60,8 +60,8 @@ int PMPI_Info_create(MPI_Info *info)
 /*
  * Make an info object that tells how this process was started.
  *
- * Keys are command, argv, host, arch and wdir, as far as they are known, and what mpiexec was asked
- * for, or else holds: mpi_initial_errhandler and mpi_memory_alloc_kinds. May be called at any time.
+ * Keys are command, argv, host, arch and wdir, as far as they are known, and two that
+ * mpiexec sets: mpi_initial_errhandler and mpi_memory_alloc_kinds. May be called at any time.
  *
  * argc: number of arguments, or 0: the system is asked
  * argv (in): arguments that main() got, or NULL: the system is asked
@@ -189,10 +189,10 @@ int PMPI_Info_delete(MPI_Info info, const char *key)
  * May be called at any time.
  *
  * key: the key
- * buflen (inout): room in value, in bytes, the 0 at the end included; then, where there is such
+ * buflen (inout): room in value, in bytes, the 0 at the end included; then, if there is such
  *   a key, what all of the value needs; where the room is 0, nothing else is told
  * value: the value, as much as there is room for, with a 0 after it
- * flag: 1 where there is such a key, else 0: then the others are left as they are
+ * flag: 1 if there is such a key, 0 if not: then the others are left as they are
  *
  * MPI_ERR_INFO_KEY: key is NULL, empty or too long.
  * MPI_ERR_ARG: buflen is negative, or an argument is NULL.
@@ -224,7 +224,7 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
  * key: the key
  * valuelen: at most so many characters of the value are read, and value has one byte more
  * value: the value, with a 0 after it
- * flag: 1 where there is such a key, else 0
+ * flag: 1 if there is such a key, 0 if not
  *
  * MPI_ERR_INFO_KEY: key is NULL, empty or too long.
  * MPI_ERR_ARG: valuelen is negative, or an argument is NULL.
@@ -254,7 +254,7 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
  *
  * key: the key
  * valuelen: characters, without the 0 at the end
- * flag: 1 where there is such a key, else 0
+ * flag: 1 if there is such a key, 0 if not
  *
  * MPI_ERR_INFO_KEY: key is NULL, empty or too long.
  *

@@ -32,7 +32,7 @@ static bool is_info(MPI_Info info)
 /*
  * Open a file.
  *
- * Collective over comm, whose processes give the same amode and the same file; where one cannot
+ * Collective over comm, whose processes give the same amode and the same file; if one cannot
  * open it all return an error, and none has it open. The file has the error handler that
  * MPI_FILE_NULL has; its view is of bytes, from the beginning. comm may be freed while the file is
  * open.
@@ -87,14 +87,14 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
 /*
  * Close a file.
  *
- * Collective. The file is closed whatever is returned. What was written has reached the file system,
- * but maybe not its disk: MPI_File_sync sees to that. Accesses that are under way are waited for; their
- * requests are completed as usual, even later.
+ * Collective. The file is closed also if an error is returned. All written data have reached the
+ * file system, but maybe not its disk: MPI_File_sync sees to that. Accesses that are under way are
+ * waited for; their requests are completed as usual, even later.
  *
  * fh (inout): the file; then MPI_FILE_NULL
  *
- * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not write what was still to be
- *   written.
+ * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not write the rest of the
+ *   data.
  * MPI_ERR_OTHER: a split access is under way.
  *
  * MPI-5.0 14.2.2
@@ -117,7 +117,8 @@ int PMPI_File_close(MPI_File *fh)
 /*
  * Delete a file.
  *
- * By the calling process alone. What happens to processes that have it open is up to the file system.
+ * By the calling process alone. The file system decides how this affects processes that have it
+ * open.
  *
  * filename: its path, as MPI_File_open takes it
  *
@@ -145,8 +146,8 @@ int PMPI_File_delete(const char *filename, MPI_Info info)
 /*
  * Set the size of a file.
  *
- * Collective, with the same size in all processes. What is cut off is lost; what is added has no
- * definite content until it is written. No file pointer moves.
+ * Collective, with the same size in all processes. Data beyond a smaller size are lost; the content
+ * of new bytes is undefined until they are written. No file pointer moves.
  *
  * size: in bytes
  *
@@ -168,7 +169,7 @@ int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
 /*
  * Have room on the storage for the first bytes of a file.
  *
- * Collective, with the same size in all processes. The file grows to that size where it is smaller,
+ * Collective, with the same size in all processes. The file grows to that size if it is smaller,
  * and does not change otherwise.
  *
  * size: in bytes
@@ -315,12 +316,13 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
  *
  * disp: byte where the view begins; MPI_DISPLACEMENT_CURRENT with MPI_MODE_SEQUENTIAL
  * etype: unit of offsets
- * filetype: made of etype, of which it shows the parts of the file; repeated from disp on
+ * filetype: made of etype, shows parts of the file; repeated from disp on
  * datarep: "native", "internal", "external32", or one of MPI_Register_datarep
  * info: hints as in doc/io.md, or MPI_INFO_NULL
  *
  * MPI_ERR_TYPE: a type is none or not committed.
- * MPI_ERR_IO: a type has offsets that are negative or decrease, or, for writing, parts that overlap.
+ * MPI_ERR_IO: a type has offsets that are negative or decrease, or, for writing, parts that
+ * overlap.
  * MPI_ERR_ARG: disp is negative, datarep is NULL, or filetype is not made of whole etypes.
  * MPI_ERR_UNSUPPORTED_DATAREP: there is no such representation, or it is not for these types.
  * MPI_ERR_NOT_SAME: datarep, or the extent of etype, is not the same in all processes.
@@ -347,7 +349,7 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
  * Tell the view of a file.
  *
  * This call is local: no other process takes part. The types are copies, which are the caller's to
- * free where they are not predefined.
+ * free if they are not predefined.
  *
  * disp: byte where the view begins
  * etype, filetype: new types that are to be freed; or the predefined ones
@@ -593,14 +595,14 @@ int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
     return position(fh, IO_SHARED, offset, __func__);
 }
 
-/* ---- what others see ---- */
+/* ---- visibility to others ---- */
 
 /*
  * Choose whether accesses are atomic.
  *
  * Collective, with the same flag in all processes. In atomic mode what one process has written all
- * processes of the file read from then on, and accesses that overlap come one after the other. A new
- * file is not in it.
+ * processes of the file read from then on, and accesses that overlap come one after the other. A
+ * new file is not in it.
  *
  * flag (in): 1: it is; 0: it is not
  *
@@ -624,7 +626,7 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
  *
  * This call is local: no other process takes part. A file that was opened anew is not atomic.
  *
- * flag: 1 where they are, else 0
+ * flag: 1 if they are, 0 if not
  *
  * MPI_ERR_ARG: flag is NULL.
  *
@@ -642,7 +644,7 @@ int PMPI_File_get_atomicity(MPI_File fh, int *flag)
 }
 
 /*
- * Have what was written on the storage, and seen by others.
+ * Write all data to the storage, and show them to others.
  *
  * Collective. What the processes wrote before the call others read after it.
  *

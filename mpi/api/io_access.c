@@ -60,7 +60,7 @@ int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count cou
  * Returns when the data are in buf.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * offset: where, in elementary types of the view, from its beginning
  * buf: place for the data
@@ -85,7 +85,7 @@ int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count
 /*
  * Read from a file at the individual file pointer.
  *
- * Returns when the data are in buf. The pointer moves on by what was asked for.
+ * Returns when the data are in buf. The pointer moves on by the length asked for.
  *
  * buf: place for the data
  * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
@@ -109,10 +109,10 @@ int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datat
 /*
  * Read from a file at the individual file pointer, all processes together.
  *
- * Returns when the data are in buf. The pointer moves on by what was asked for.
+ * Returns when the data are in buf. The pointer moves on by the length asked for.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * buf: place for the data
  * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
@@ -136,7 +136,7 @@ int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype d
 /*
  * Read from a file at the shared file pointer.
  *
- * Returns when the data are in buf. The pointer moves on by what was asked for, for all processes;
+ * Returns when the data are in buf. The pointer moves on by the length asked for, for all processes;
  * which of several comes first is left open.
  *
  * buf: place for the data
@@ -164,7 +164,7 @@ int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatyp
  * moves on by what all have asked for.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * buf: place for the data
  * status: how much was read, which is less at the end of the file; or MPI_STATUS_IGNORE
@@ -216,7 +216,7 @@ int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count co
  * complete.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * offset: where, in elementary types of the view, from its beginning
  * buf: place for the data
@@ -242,7 +242,7 @@ int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Coun
  * Begin to read from a file at the individual file pointer.
  *
  * Returns at once; a thread of the library does it, and buf is left alone until the request is
- * complete. The pointer moves on by what was asked for, now.
+ * complete. The pointer moves on by the length asked for, now.
  *
  * buf: place for the data
  *
@@ -266,10 +266,10 @@ int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype data
  * Begin to read from a file at the individual file pointer, all processes together.
  *
  * Returns at once; a thread of the library does it, and buf is left alone until the request is
- * complete. The pointer moves on by what was asked for, now.
+ * complete. The pointer moves on by the length asked for, now.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * buf: place for the data
  *
@@ -293,7 +293,7 @@ int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype 
  * Begin to read from a file at the shared file pointer.
  *
  * Returns at once; a thread of the library does it, and buf is left alone until the request is
- * complete. The pointer moves on by what was asked for, for all processes; which of several comes
+ * complete. The pointer moves on by the length asked for, for all processes; which of several comes
  * first is left open.
  *
  * buf: place for the data
@@ -320,7 +320,7 @@ int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Dataty
  * way on a file.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * offset: where, in elementary types of the view, from its beginning
  * buf: place for the data
@@ -367,10 +367,10 @@ int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
  * Begin to read from a file at the individual file pointer, all processes together.
  *
  * buf is left alone until the function that ends in _end is called. One such access may be under
- * way on a file. The pointer moves on by what was asked for.
+ * way on a file. The pointer moves on by the length asked for.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * buf: place for the data
  *
@@ -419,7 +419,7 @@ int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
  * have asked for.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * buf: place for the data
  *
@@ -467,7 +467,7 @@ int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
  * Returns when buf may be changed again.
  *
  * offset: where, in elementary types of the view, from its beginning
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  * status: how much was written; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
@@ -493,10 +493,10 @@ int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Co
  * Returns when buf may be changed again.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * offset: where, in elementary types of the view, from its beginning
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  * status: how much was written; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
@@ -519,9 +519,9 @@ int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MP
 /*
  * Write to a file at the individual file pointer.
  *
- * Returns when buf may be changed again. The pointer moves on by what was asked for.
+ * Returns when buf may be changed again. The pointer moves on by the length asked for.
  *
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  * status: how much was written; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
@@ -543,12 +543,12 @@ int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatyp
 /*
  * Write to a file at the individual file pointer, all processes together.
  *
- * Returns when buf may be changed again. The pointer moves on by what was asked for.
+ * Returns when buf may be changed again. The pointer moves on by the length asked for.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  * status: how much was written; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
@@ -571,10 +571,10 @@ int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dat
 /*
  * Write to a file at the shared file pointer.
  *
- * Returns when buf may be changed again. The pointer moves on by what was asked for, for all
+ * Returns when buf may be changed again. The pointer moves on by the length asked for, for all
  * processes; which of several comes first is left open.
  *
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  * status: how much was written; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
@@ -599,9 +599,9 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
  * pointer moves on by what all have asked for.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  * status: how much was written; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
@@ -627,7 +627,7 @@ int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI
  * complete.
  *
  * offset: where, in elementary types of the view, from its beginning
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
  * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
@@ -653,10 +653,10 @@ int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_C
  * complete.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * offset: where, in elementary types of the view, from its beginning
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
  * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
@@ -680,9 +680,9 @@ int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, M
  * Begin to write to a file at the individual file pointer.
  *
  * Returns at once; a thread of the library does it, and buf is left alone until the request is
- * complete. The pointer moves on by what was asked for, now.
+ * complete. The pointer moves on by the length asked for, now.
  *
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
  * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
@@ -705,12 +705,12 @@ int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Dataty
  * Begin to write to a file at the individual file pointer, all processes together.
  *
  * Returns at once; a thread of the library does it, and buf is left alone until the request is
- * complete. The pointer moves on by what was asked for, now.
+ * complete. The pointer moves on by the length asked for, now.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
  * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
@@ -733,10 +733,10 @@ int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Da
  * Begin to write to a file at the shared file pointer.
  *
  * Returns at once; a thread of the library does it, and buf is left alone until the request is
- * complete. The pointer moves on by what was asked for, for all processes; which of several comes
+ * complete. The pointer moves on by the length asked for, for all processes; which of several comes
  * first is left open.
  *
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  *
  * MPI_ERR_ACCESS: the file was not opened for that.
  * MPI_ERR_IO, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA: the system could not do it; the text says what it
@@ -761,10 +761,10 @@ int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI
  * way on a file.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
  * offset: where, in elementary types of the view, from its beginning
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  *
  * MPI_ERR_OTHER: another split access is under way.
  * MPI_ERR_ACCESS: the file was not opened for that.
@@ -809,12 +809,12 @@ int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
  * Begin to write to a file at the individual file pointer, all processes together.
  *
  * buf is left alone until the function that ends in _end is called. One such access may be under
- * way on a file. The pointer moves on by what was asked for.
+ * way on a file. The pointer moves on by the length asked for.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  *
  * MPI_ERR_OTHER: another split access is under way.
  * MPI_ERR_ACCESS: the file was not opened for that.
@@ -864,9 +864,9 @@ int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
  * have asked for.
  *
  * Collective: all processes that have opened the file call it, each with data of its own, maybe
- * none. Where one of them fails all return an error.
+ * none. If one of them fails all return an error.
  *
- * buf: what is written; it is only read
+ * buf: data to write; it is only read
  *
  * MPI_ERR_OTHER: another split access is under way.
  * MPI_ERR_ACCESS: the file was not opened for that.

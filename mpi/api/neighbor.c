@@ -63,7 +63,7 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
  *
  * As MPI_Neighbor_allgather, with a block of its own for each neighbour, in the same order. In a
  * grid, what a process sends to the one before it is what that receives from the one behind it,
- * also where both are the same process.
+ * also if both are the same process.
  *
  * sendbuf: the blocks for all that this process sends to
  * sendcount: number of elements of each block, not of all

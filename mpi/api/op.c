@@ -31,8 +31,8 @@ static int create(const char *function, const struct op_user *user, int commute,
  * communicate.
  *
  * user_fn: for MPI_Op_create_c it takes an MPI_Count as len; one that takes an int is called in
- *   parts where there are more elements
- * commute: 1 where the operation is commutative, and operands may come in any order, else 0
+ *   parts if there are more elements
+ * commute: 1 where the operation is commutative, and operands may come in any order, 0 if not
  * op: the operation, to be freed with MPI_Op_free
  *
  * MPI_ERR_ARG: user_fn or op is NULL.
@@ -53,12 +53,12 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
  * Make an operation of a function of the program that gets a state with each call.
  *
  * Beyond the standard, for bindings of other languages, whose functions C cannot call by
- * themselves. Else as MPI_Op_create.
+ * themselves. The rest is as for MPI_Op_create.
  *
  * user_fn: void fn(void *invec, void *inoutvec, MPI_Count len, MPI_Datatype datatype,
  *   void *extra_state)
  * destructor_fn: called with extra_state once the operation was freed and nothing uses it; NULL: none
- * commute: 1 where the operation is commutative, and operands may come in any order, else 0
+ * commute: 1 where the operation is commutative, and operands may come in any order, 0 if not
  * extra_state: what user_fn gets
  * op: the operation, to be freed with MPI_Op_free
  *

@@ -270,8 +270,8 @@ static int send_buffered(const void *buf, MPI_Count count, MPI_Datatype type, st
 /*
  * Send a message from the attached buffer, and return at once.
  *
- * The message is copied into the buffer that is attached to the communicator; where it has none,
- * to the session that it comes from; where that has none either, to the process. There it takes
+ * The message is copied into the buffer that is attached to the communicator; if it has none,
+ * to the session that it comes from; if that has none either, to the process. There it takes
  * its packed size and at most MPI_BSEND_OVERHEAD bytes, until it is out. The call never waits for
  * the receiver.
  *
@@ -375,7 +375,7 @@ static inline bool received_at_once(void *buf, MPI_Count count, MPI_Datatype typ
  * buf: where to; the rest of it stays as it was
  * count: number of elements that fit into buf, 0 or more
  *
- * MPI_ERR_TRUNCATE: the message is longer than the buffer, all of which is filled.
+ * MPI_ERR_TRUNCATE: the message is longer than the buffer; the buffer is filled.
  *
  * MPI-5.0 3.2.4
  */
@@ -417,7 +417,7 @@ static __attribute__((noinline)) int start_recv_slow(void *buf, MPI_Count count,
  * buf: where to; the rest of it stays as it was
  * count: number of elements that fit into buf, 0 or more
  *
- * MPI_ERR_TRUNCATE: told at completion: the message is longer than the buffer, all of which is
+ * MPI_ERR_TRUNCATE: told at completion: the message is longer than the buffer; the buffer is
  *   filled.
  *
  * MPI-5.0 3.7.2
@@ -527,7 +527,7 @@ static const struct request_ops pair_ops = {
     .release = compared_release,
 };
 
-/* The pair as one request: the receive, of which the send is one more CAR. owned goes with it. */
+/* The pair as one request: the receive, with the send as one more CAR. owned goes with it. */
 static int start_pair(const struct sendrecv *x, void *owned, struct request **pair,
                       const char *function)
 {
@@ -584,7 +584,7 @@ static int give_exchange(const struct sendrecv *x, void *owned, MPI_Request *req
  * recvcount: number of elements that fit into recvbuf, 0 or more
  * status: of the message that was received, or MPI_STATUS_IGNORE
  *
- * MPI_ERR_TRUNCATE: the message is longer than recvbuf, all of which is filled.
+ * MPI_ERR_TRUNCATE: the message is longer than recvbuf; the buffer is filled.
  *
  * MPI-5.0 3.10
  */
@@ -610,7 +610,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
  * recvbuf: where to
  * recvcount: number of elements that fit into recvbuf, 0 or more
  *
- * MPI_ERR_TRUNCATE: told at completion: the message is longer than recvbuf, all of which is
+ * MPI_ERR_TRUNCATE: told at completion: the message is longer than recvbuf; recvbuf is
  *   filled.
  *
  * MPI-5.0 3.10
@@ -628,7 +628,7 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     return give_exchange(&x, NULL, request, __func__);
 }
 
-/* Pack what is to be sent, so that the buffer is free to receive into. */
+/* Pack the data to send, so that the buffer is free to receive into. */
 static int pack_aside(struct sendrecv *x, void **packed, const char *function)
 {
     struct mpid_bytes bytes;
@@ -653,15 +653,15 @@ static int pack_aside(struct sendrecv *x, void **packed, const char *function)
 }
 
 /*
- * Send what is in a buffer, and receive another message into it.
+ * Send the data of a buffer, and receive another message into it.
  *
- * As MPI_Sendrecv; what is sent is packed aside first, in memory of its size.
+ * As MPI_Sendrecv; the data to send are packed aside first, in memory of their size.
  *
- * buf (inout): what is sent, and then what was received
+ * buf (inout): the data to send, then the data received
  * status: of the message that was received, or MPI_STATUS_IGNORE
  *
- * MPI_ERR_TRUNCATE: the message is longer than the buffer, all of which is filled.
- * MPI_ERR_NO_MEM: no memory to pack what is sent.
+ * MPI_ERR_TRUNCATE: the message is longer than the buffer; the buffer is filled.
+ * MPI_ERR_NO_MEM: no memory to pack the data.
  *
  * MPI-5.0 3.10
  */
@@ -680,16 +680,16 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
 }
 
 /*
- * Start to send what is in a buffer, and to receive another message into it.
+ * Start to send the data of a buffer, and to receive another message into it.
  *
  * As MPI_Sendrecv_replace, but the call returns at once. The request is complete when both are;
  * its status is that of the receive.
  *
- * buf (inout): what is sent, and then what was received
+ * buf (inout): the data to send, then the data received
  *
- * MPI_ERR_TRUNCATE: told at completion: the message is longer than the buffer, all of which is
+ * MPI_ERR_TRUNCATE: told at completion: the message is longer than the buffer; the buffer is
  *   filled.
- * MPI_ERR_NO_MEM: no memory to pack what is sent.
+ * MPI_ERR_NO_MEM: no memory to pack the data.
  *
  * MPI-5.0 3.10
  */
@@ -820,7 +820,7 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
  *
  * As MPI_Probe, but the call returns at once.
  *
- * flag: 1 where there is a message, else 0
+ * flag: 1 if there is a message, 0 if not
  * status: set where flag is 1; or MPI_STATUS_IGNORE
  *
  * MPI-5.0 3.8.1
@@ -859,7 +859,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
  *
  * As MPI_Mprobe, but the call returns at once.
  *
- * flag: 1 where there is a message, else 0
+ * flag: 1 if there is a message, 0 if not
  * message: the message; MPI_MESSAGE_NO_PROC where source is MPI_PROC_NULL; MPI_MESSAGE_NULL
  *   where flag is 0
  * status: set where flag is 1; or MPI_STATUS_IGNORE
@@ -928,7 +928,7 @@ static int receive_message(MPI_Message *handle, void *buf, MPI_Count count, MPI_
  * message (inout): what MPI_Mprobe or MPI_Improbe gave, once; then MPI_MESSAGE_NULL
  *
  * MPI_ERR_REQUEST: not a message of a matching probe.
- * MPI_ERR_TRUNCATE: the message is longer than the buffer, all of which is filled.
+ * MPI_ERR_TRUNCATE: the message is longer than the buffer; the buffer is filled.
  *
  * MPI-5.0 3.8.3
  */
@@ -961,7 +961,7 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
  * message (inout): what MPI_Mprobe or MPI_Improbe gave, once; then MPI_MESSAGE_NULL
  *
  * MPI_ERR_REQUEST: not a message of a matching probe.
- * MPI_ERR_TRUNCATE: told at completion: the message is longer than the buffer, all of which is
+ * MPI_ERR_TRUNCATE: told at completion: the message is longer than the buffer; the buffer is
  *   filled.
  *
  * MPI-5.0 3.8.3

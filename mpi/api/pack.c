@@ -63,14 +63,14 @@ static int check_room(const char *function, const struct packed *packed, MPI_Cou
 /*
  * Copy elements into a buffer, one after the other without gaps.
  *
- * What is packed may be sent as MPI_PACKED, or unpacked by MPI_Unpack. The bytes are as they are
+ * Packed data may be sent as MPI_PACKED, or unpacked by MPI_Unpack. The bytes are as they are
  * in memory.
  *
- * inbuf (in): what is packed
+ * inbuf (in): the data to pack
  * incount: number of elements, 0 or more
  * outbuf: where to
  * outsize: bytes of outbuf
- * position (inout): byte in outbuf at which to begin; then the one behind what was packed
+ * position (inout): byte in outbuf at which to begin; then the one behind the packed data
  * comm: over which it may be sent
  *
  * MPI_ERR_ARG: position is NULL, or not within outbuf.
@@ -115,7 +115,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
  *
  * inbuf (in): the packed bytes
  * insize: bytes of inbuf
- * position (inout): byte in inbuf at which to begin; then the one behind what was unpacked
+ * position (inout): byte in inbuf at which to begin; then the one behind the unpacked data
  * outbuf: where to
  * outcount: number of elements, 0 or more
  * comm: over which it was received, or for which it was packed
@@ -216,11 +216,11 @@ static int check_representation(const char *function, const char *datarep)
  * host.
  *
  * datarep: "external32"
- * inbuf (in): what is packed
+ * inbuf (in): the data to pack
  * incount: number of elements, 0 or more
  * outbuf: where to
  * outsize: bytes of outbuf
- * position (inout): byte in outbuf at which to begin; then the one behind what was packed
+ * position (inout): byte in outbuf at which to begin; then the one behind the packed data
  *
  * MPI_ERR_ARG: datarep is none; or position is NULL, or not within outbuf.
  * MPI_ERR_TRUNCATE: outbuf has not that many bytes left.
@@ -264,7 +264,7 @@ int PMPI_Pack_external(const char datarep[], const void *inbuf, int incount, MPI
  * datarep: "external32"
  * inbuf (in): the packed bytes
  * insize: bytes of inbuf
- * position (inout): byte in inbuf at which to begin; then the one behind what was unpacked
+ * position (inout): byte in inbuf at which to begin; then the one behind the unpacked data
  * outbuf: where to
  * outcount: number of elements, 0 or more
  *

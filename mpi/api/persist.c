@@ -221,7 +221,7 @@ int PMPI_Start(MPI_Request *request)
 /*
  * Start what several persistent requests were made for.
  *
- * As MPI_Start of each, in order; where one fails, those after it are not started.
+ * As MPI_Start of each, in order; if one fails, those after it are not started.
  *
  * count: number of requests, 0 or more
  * array_of_requests (inout): persistent requests that are not active

@@ -65,12 +65,13 @@ static __attribute__((noinline)) int wait_slow(MPI_Request *request, MPI_Status 
 /*
  * Wait until a request is complete.
  *
- * Then the request is freed, or, where it is persistent, made inactive. For MPI_REQUEST_NULL and
+ * Then the request is freed, or, if it is persistent, made inactive. For MPI_REQUEST_NULL and
  * inactive requests the call returns at once, with an empty status. Other requests go on
  * meanwhile.
  *
  * request (inout): the request; then MPI_REQUEST_NULL, unless it is persistent
- * status: what was received or, of sends, only whether it was cancelled; or MPI_STATUS_IGNORE
+ * status: describes the message received or, for sends, tells only of a cancellation; or
+ * MPI_STATUS_IGNORE
  *
  * MPI_ERR_ARG: a pointer is NULL.
  * MPI_ERR_REQUEST: not a request, or one that was freed.
@@ -107,7 +108,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
  * As MPI_Wait, but the call returns at once.
  *
  * request (inout): the request; where flag is 1, then MPI_REQUEST_NULL, unless it is persistent
- * flag: 1 where it is complete, else 0
+ * flag: 1 if it is complete, 0 if not
  * status: set where flag is 1; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_ARG: a pointer is NULL.
@@ -138,8 +139,8 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return finish(r, request, status, __func__);
 }
 
-/* Fill in the status of a complete request, which stays. What failed will be told by the call
- * that completes it; the error of a user's callback is told here. */
+/* Fill in the status of a complete request, which stays. The call that completes it will tell
+ * of a failure; the error of a user's callback is told here. */
 static int look(const struct request *r, MPI_Status *status)
 {
     int rc = request_outcome(r, status);
@@ -152,7 +153,7 @@ static int look(const struct request *r, MPI_Status *status)
  * As MPI_Test, but the request is not freed; what went wrong with it is told by the call that
  * frees it.
  *
- * flag: 1 where it is complete, else 0
+ * flag: 1 if it is complete, 0 if not
  * status: set where flag is 1; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_ARG: a pointer is NULL.
@@ -331,7 +332,7 @@ static void tell_any(void *arg, struct mpid_wait_report *report)
 static const struct mpid_condition all_of_set = {all_complete, watch_all, tell_all};
 static const struct mpid_condition any_of_set = {any_complete, watch_any, tell_any};
 
-/* Tell the error, or success, of one status. Where none has failed nothing is told of any: so the
+/* Tell the error, or success, of one status. If none has failed nothing is told of any: so the
  * first error tells of those before it. */
 static void tell_error(MPI_Status statuses[], int k, int rc, int result)
 {
@@ -340,10 +341,10 @@ static void tell_error(MPI_Status statuses[], int k, int rc, int result)
     statuses[k].MPI_ERROR = rc;
 }
 
-/* What has failed of several requests. */
+/* Failures among several requests. */
 struct failed {
     struct comm *comm; /* of the first that has one, referenced; or NULL */
-    bool untold;       /* there is one of which no error handler has been told */
+    bool untold;       /* no error handler has been told of one of them */
 };
 
 /* Finish each of count complete requests, whose statuses may be ignored. Returns MPI_SUCCESS or
@@ -403,7 +404,7 @@ static int finish_all(int count, MPI_Request handles[], MPI_Status statuses[], c
  * As MPI_Wait of each.
  *
  * count: number of requests, 0 or more
- * array_of_requests (inout): requests, any of which may be MPI_REQUEST_NULL; then
+ * array_of_requests (inout): requests; any may be MPI_REQUEST_NULL; then
  *   MPI_REQUEST_NULL, unless they are persistent
  * array_of_statuses: a status for each; or MPI_STATUSES_IGNORE
  *
@@ -432,7 +433,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
  *
  * count: number of requests, 0 or more
  * array_of_requests (inout): as of MPI_Waitall
- * flag: 1 where all are complete, else 0
+ * flag: 1 if all are complete, 0 if not
  * array_of_statuses: a status for each, set where flag is 1; or MPI_STATUSES_IGNORE
  *
  * MPI_ERR_IN_STATUS: at least one has failed: MPI_ERROR of each status has its code, or
@@ -473,13 +474,13 @@ static int finish_any(struct set *set, int *index, MPI_Status *status, const cha
 /*
  * Wait until one of several requests is complete.
  *
- * As MPI_Wait of that one; of several, the first in the array is taken. Where none is active,
+ * As MPI_Wait of that one; of several, the first in the array is taken. If none is active,
  * the call returns at once.
  *
  * count: number of requests, 0 or more
- * array_of_requests (inout): requests, any of which may be MPI_REQUEST_NULL; the one that indx
+ * array_of_requests (inout): requests; any may be MPI_REQUEST_NULL; the one that indx
  *   tells is then MPI_REQUEST_NULL, unless it is persistent
- * indx: which one, from 0 on; MPI_UNDEFINED where none is active
+ * indx: which one, from 0 on; MPI_UNDEFINED if none is active
  * status: of that one; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_REQUEST: one is not a request.
@@ -509,8 +510,8 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Sta
  *
  * count: number of requests, 0 or more
  * array_of_requests (inout): as of MPI_Waitany
- * indx: which one is complete, from 0 on; MPI_UNDEFINED where none is
- * flag: 1 where one is complete, or none is active; else 0
+ * indx: which one is complete, from 0 on; MPI_UNDEFINED if none is
+ * flag: 1 if one is complete, or none is active; 0 if not
  * status: of that one, set where flag is 1; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_REQUEST: one is not a request.
@@ -562,12 +563,12 @@ static int finish_some(struct set *set, int *outcount, int indices[], MPI_Status
 /*
  * Wait until at least one of several requests is complete, and complete all that are.
  *
- * As MPI_Wait of each that is complete by then. Where none is active, the call returns at once.
+ * As MPI_Wait of each that is complete by then. If none is active, the call returns at once.
  *
  * incount: number of requests, 0 or more
- * array_of_requests (inout): requests, any of which may be MPI_REQUEST_NULL; those that were
+ * array_of_requests (inout): requests; any may be MPI_REQUEST_NULL; those that were
  *   completed are then MPI_REQUEST_NULL, unless they are persistent
- * outcount: how many were completed; MPI_UNDEFINED where none is active
+ * outcount: how many were completed; MPI_UNDEFINED if none is active
  * array_of_indices: which ones, from 0 on, outcount of them; room for incount
  * array_of_statuses: their statuses, in the order of array_of_indices; or MPI_STATUSES_IGNORE
  *
@@ -597,7 +598,7 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
  *
  * incount: number of requests, 0 or more
  * array_of_requests (inout): as of MPI_Waitsome
- * outcount: how many were completed, maybe 0; MPI_UNDEFINED where none is active
+ * outcount: how many were completed, maybe 0; MPI_UNDEFINED if none is active
  * array_of_indices: which ones, from 0 on, outcount of them; room for incount
  * array_of_statuses: their statuses, in the order of array_of_indices; or MPI_STATUSES_IGNORE
  *
@@ -642,8 +643,8 @@ static void look_at(MPI_Request handle, MPI_Status *status, int *failed)
  * As MPI_Request_get_status of each.
  *
  * count: number of requests, 0 or more
- * array_of_requests: requests, any of which may be MPI_REQUEST_NULL
- * flag: 1 where all are complete, else 0
+ * array_of_requests: requests; any may be MPI_REQUEST_NULL
+ * flag: 1 if all are complete, 0 if not
  * array_of_statuses: a status for each, set where flag is 1; or MPI_STATUSES_IGNORE
  *
  * MPI_ERR_REQUEST: one is not a request.
@@ -676,9 +677,9 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
  * As MPI_Request_get_status of the first that is complete.
  *
  * count: number of requests, 0 or more
- * array_of_requests: requests, any of which may be MPI_REQUEST_NULL
- * indx: which one is complete, from 0 on; MPI_UNDEFINED where none is
- * flag: 1 where one is complete, or none is active; else 0
+ * array_of_requests: requests; any may be MPI_REQUEST_NULL
+ * indx: which one is complete, from 0 on; MPI_UNDEFINED if none is
+ * flag: 1 if one is complete, or none is active; 0 if not
  * status: of that one, set where flag is 1; or MPI_STATUS_IGNORE
  *
  * MPI_ERR_REQUEST: one is not a request.
@@ -713,8 +714,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
  * As MPI_Request_get_status of each that is complete.
  *
  * incount: number of requests, 0 or more
- * array_of_requests: requests, any of which may be MPI_REQUEST_NULL
- * outcount: how many are complete, maybe 0; MPI_UNDEFINED where none is active
+ * array_of_requests: requests; any may be MPI_REQUEST_NULL
+ * outcount: how many are complete, maybe 0; MPI_UNDEFINED if none is active
  * array_of_indices: which ones, from 0 on, outcount of them; room for incount
  * array_of_statuses: their statuses, in the order of array_of_indices; or MPI_STATUSES_IGNORE
  *
@@ -747,12 +748,12 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
 }
 
 /*
- * Have a function called that is told what becomes of a request.
+ * Have a function called when a request ends.
  *
- * Beyond the standard, for bindings of other languages: one that has given a call a copy of a buffer
- * copies it back when the request is complete. The function is called in the thread whose call
- * brings the event about, and must not call MPI. A request has one such function at most. That of
- * a persistent request which is freed while it is active is told nothing more.
+ * Beyond the standard, for bindings of other languages: one that has given a call a copy of a
+ * buffer copies it back when the request is complete. The function is called in the thread whose
+ * call brings the event about, and must not call MPI. A request has one such function at most. That
+ * of a persistent request which is freed while it is active is told nothing more.
  *
  * request (in): what a call that began something has just given
  * function: void fn(int event, void *extra_state); event is MPIX_REQUEST_STARTS before a

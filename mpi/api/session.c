@@ -29,8 +29,8 @@ static int wanted_level(const struct info *info, char *said, size_t size)
  * MPI_Init, or MPI_Init_thread with MPI_THREAD_FUNNELED, the first session must begin in the thread
  * that called it.
  *
- * info: MPI_INFO_NULL, or hints; thread_level is the name of a level, MPI_THREAD_MULTIPLE where
- *   it is not there
+ * info: MPI_INFO_NULL, or hints; thread_level is the name of a level, MPI_THREAD_MULTIPLE
+ *   without that key
  * errhandler: handler of MPI_Session_create_errhandler, or a predefined one; also for errors of
  *   this call, whose session is then MPI_SESSION_NULL
  * session: the session, to be ended with MPI_Session_finalize
@@ -80,7 +80,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
 /*
  * End a session.
  *
- * What was derived from it must not be used any more, and should have been freed. Messages in its
+ * Objects derived from it must not be used any more, and should have been freed. Messages in its
  * buffer are sent first. The last session, where MPI_Init is not in use, also waits until what
  * this process has sent is out; it waits for no other process to call anything. MPI may
  * then be used again, by another session.
@@ -110,7 +110,7 @@ int PMPI_Session_finalize(MPI_Session *session)
 /*
  * Tell the hints of a session.
  *
- * thread_level is what was asked for: all calls may come from any thread in any case.
+ * thread_level is the level asked for: all calls may come from any thread in any case.
  * mpi_memory_alloc_kinds is mpi,system: the library knows of no other kinds of memory.
  *
  * info_used: a new info object, which the caller frees
@@ -148,7 +148,7 @@ static bool is_info(MPI_Info info)
  * command line, number N from 0 on, and have the name that mpiexec --pset gives them, too. The number
  * stays the same.
  *
- * info: MPI_INFO_NULL, or an info object, of which nothing is used
+ * info: MPI_INFO_NULL, or an info object, whose keys are not used
  * npset_names: number of sets
  *
  * MPI_ERR_ARG: npset_names is NULL.
@@ -175,7 +175,7 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_na
  * This call is local: no other process takes part. MPI_Session_get_num_psets tells how many there
  * are. Called with a length of 0, it tells how long the name is.
  *
- * info: MPI_INFO_NULL, or an info object, of which nothing is used
+ * info: MPI_INFO_NULL, or an info object, whose keys are not used
  * n: 0 to the number of sets less 1
  * pset_len (inout): room in pset_name, in bytes, the 0 at the end included; then what all of the
  *   name needs
@@ -225,7 +225,7 @@ static int find_set(MPI_Session session, const char *name, struct session **foun
 }
 
 /*
- * Tell what is known of a process set.
+ * Describe a process set.
  *
  * This call is local: no other process takes part. The object is new, and the caller's to free. Its
  * key mpi_size is the number of processes.

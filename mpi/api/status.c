@@ -190,7 +190,7 @@ static int no_status(const char *function)
  * not received: the other fields of its status say nothing.
  *
  * status: of a completed request
- * flag: 1 where MPI_Cancel came in time, else 0: then it was completed as if nothing had been
+ * flag: 1 where MPI_Cancel came in time, 0 if not: then it was completed as if nothing had been
  *   asked
  *
  * MPI_ERR_ARG: status is MPI_STATUS_IGNORE, or flag NULL.

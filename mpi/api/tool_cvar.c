@@ -11,7 +11,7 @@
 #include "os/log.h"
 #include "os/settings.h"
 
-/* What is wrong with a handle; else MPI_SUCCESS, and *found is what it leads to. Locked. */
+/* Check a handle. Returns MPI_SUCCESS, with its object in *found, or an error class. Locked. */
 static int check(MPI_T_cvar_handle handle, struct tool_cvar_handle **found)
 {
     if (!tool_is_on())
@@ -20,7 +20,7 @@ static int check(MPI_T_cvar_handle handle, struct tool_cvar_handle **found)
     return *found ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-/* What is wrong with a variable's number; else MPI_SUCCESS. */
+/* Check a variable's number. Returns MPI_SUCCESS or an error class. */
 static int check_index(int i)
 {
     if (!tool_is_on())
@@ -61,10 +61,10 @@ int PMPI_T_cvar_get_num(int *num_cvar)
  * name_len, desc_len (inout): room; then the length, its 0 included
  * verbosity: MPI_T_VERBOSITY_USER_BASIC or MPI_T_VERBOSITY_TUNER_BASIC
  * datatype: MPI_COUNT for numbers and sizes, MPI_INT for words and switches, MPI_CHAR for texts
- * enumtype: the words that an MPI_INT stands for; else MPI_T_ENUM_NULL
+ * enumtype: the words that an MPI_INT stands for; MPI_T_ENUM_NULL for other types
  * bind: MPI_T_BIND_NO_OBJECT
- * scope: MPI_T_SCOPE_READONLY where the setting is for mpiexec, MPI_T_SCOPE_ALL_EQ where all
- *   processes must have the same value, else MPI_T_SCOPE_LOCAL
+ * scope: MPI_T_SCOPE_READONLY if the setting is for mpiexec, MPI_T_SCOPE_ALL_EQ if processes
+ *   must agree on the value, MPI_T_SCOPE_LOCAL otherwise
  *
  * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
  * MPI_T_ERR_INVALID_INDEX: there is no such variable.
@@ -131,7 +131,7 @@ int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
  * Make a handle for a control variable.
  *
  * This call is local: no other process takes part. A variable is read and written by its handle.
- * Where it belongs to an object of MPI, the handle is for that object.
+ * If it belongs to an object of MPI, the handle is for that object.
  *
  * cvar_index: 0 to the number of control variables less 1
  * obj_handle (in): is not looked at, as no control variable is bound to an object
@@ -219,7 +219,7 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
     return rc;
 }
 
-/* Whether what is written names channels that are to be loaded now. */
+/* Whether a new value names channels that are to be loaded now. */
 static bool is_load(const struct tool_cvar_handle *h, const char *text)
 {
     return h->index == OS_SETTING_CHANNEL_PATH && mpi_state == MPI_STATE_READY &&
@@ -263,7 +263,7 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     int rc = check(handle, &h);
     if (!rc && !buf)
         rc = MPI_T_ERR_INVALID;
-    if (!rc && is_load(h, buf)) { /* without the lock, which what is loaded may want */
+    if (!rc && is_load(h, buf)) { /* without the lock: a channel may want it as it is loaded */
         tool_unlock();
         rc = load_channels(buf);
         tool_lock();

@@ -13,7 +13,7 @@ enum {
     SOURCES = 1
 };
 
-/* What is wrong with an event type's number; else MPI_SUCCESS. */
+/* Check an event type's number. Returns MPI_SUCCESS or an error class. */
 static int check_index(int i)
 {
     if (!tool_is_on())
@@ -242,7 +242,7 @@ int PMPI_T_event_get_index(const char *name, int *event_index)
 
 /* ---- registrations ---- */
 
-/* What is wrong with a registration; else MPI_SUCCESS. */
+/* Check a registration. Returns MPI_SUCCESS or an error class. */
 static int check(MPI_T_event_registration handle)
 {
     return tool_is_on() ? tool_event_check(handle) : MPI_T_ERR_NOT_INITIALIZED;
@@ -256,7 +256,7 @@ static int check(MPI_T_event_registration handle)
  *
  * event_index: 0 to the number of types of events less 1
  * obj_handle (in): is not looked at, as no type of events is bound to an object
- * info: hints, of which none is understood; or MPI_INFO_NULL
+ * info: hints, all ignored; or MPI_INFO_NULL
  * event_registration: the registration, to be freed with MPI_T_event_handle_free
  *
  * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
@@ -359,7 +359,7 @@ int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *
  *
  * event_registration: registration
  * cb_safety: what the function can bear
- * info: hints, of which none is understood; or MPI_INFO_NULL
+ * info: hints, all ignored; or MPI_INFO_NULL
  * user_data (in): given to the function as it is
  * event_cb_function: the function; it replaces that of the same safety; NULL: none any more
  *
@@ -381,7 +381,7 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration,
     return tool_event_set_callback(event_registration, safety, user_data, event_cb_function);
 }
 
-/* What is wrong with the callback of a safety; else MPI_SUCCESS. */
+/* Check the callback of a safety. Returns MPI_SUCCESS or an error class. */
 static int check_callback(MPI_T_event_registration handle, MPI_T_cb_safety cb_safety)
 {
     if (!tool_is_on())
@@ -462,7 +462,7 @@ int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration
 
 /* ---- events ---- */
 
-/* What is wrong with an instance; else MPI_SUCCESS, and what it leads to. */
+/* Check an instance. Returns MPI_SUCCESS, with its copy in *found, or an error class. */
 static int check_instance(MPI_T_event_instance handle, struct tool_instance *found)
 {
     if (!tool_is_on())

@@ -9,7 +9,7 @@
 #include "mpi/tool/tool.h"
 #include "mpi/tool/tool_pvar.h"
 
-/* What is wrong with a variable's number; else MPI_SUCCESS. */
+/* Check a variable's number. Returns MPI_SUCCESS or an error class. */
 static int check_index(int i)
 {
     if (!tool_is_on())
@@ -17,7 +17,7 @@ static int check_index(int i)
     return i >= 0 && i < tool_pvar_count() ? MPI_SUCCESS : MPI_T_ERR_INVALID_INDEX;
 }
 
-/* What is wrong with a session; else MPI_SUCCESS, and *found is what it leads to. Locked. */
+/* Check a session. Returns MPI_SUCCESS, with its object in *found, or an error class. Locked. */
 static int check_session(MPI_T_pvar_session session, struct tool_session **found)
 {
     if (!tool_is_on())
@@ -67,7 +67,7 @@ int PMPI_T_pvar_get_num(int *num_pvar)
     return MPI_SUCCESS;
 }
 
-/* Tell what is asked for. */
+/* Store a value that the caller asks for. */
 static void put(int *to, int value)
 {
     if (to)
@@ -86,11 +86,12 @@ static void put(int *to, int value)
  * name_len, desc_len (inout): room; then the length, its 0 included
  * verbosity: MPI_T_VERBOSITY_USER_BASIC or MPI_T_VERBOSITY_TUNER_BASIC
  * var_class: MPI_T_PVAR_CLASS_STATE, _LEVEL, _HIGHWATERMARK, _COUNTER, _AGGREGATE or _TIMER
- * datatype: MPI_INT for states, MPI_DOUBLE, in seconds, for timers, else MPI_UNSIGNED_LONG_LONG
- * enumtype: the words that a state stands for; else MPI_T_ENUM_NULL
- * bind: MPI_T_BIND_MPI_COMM for what is told of each peer, else MPI_T_BIND_NO_OBJECT
- * readonly: 1 where it cannot be written or reset
- * continuous: 1 where it cannot be started and stopped
+ * datatype: MPI_INT for states, MPI_DOUBLE, in seconds, for timers, MPI_UNSIGNED_LONG_LONG for
+ * others
+ * enumtype: the words that a state stands for; MPI_T_ENUM_NULL for others
+ * bind: MPI_T_BIND_MPI_COMM for a value of each peer, MPI_T_BIND_NO_OBJECT for others
+ * readonly: 1 if it cannot be written or reset
+ * continuous: 1 if it cannot be started and stopped
  * atomic: 1 where MPI_T_pvar_readreset may be called
  *
  * MPI_T_ERR_NOT_INITIALIZED: the tool interface is not in use.
@@ -160,7 +161,7 @@ int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
 /*
  * Make a session: a set of handles of performance variables.
  *
- * What is done with handles of one session is not seen by those of another.
+ * Handles of one session do not affect those of another.
  *
  * session: the session, to be freed with MPI_T_pvar_session_free
  *
@@ -219,7 +220,7 @@ int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
  * session: session that the handle will be in
  * pvar_index: 0 to the number of performance variables less 1
  * obj_handle (in): of a variable bound to a communicator, the address of its handle; the
- *   communicator may be freed before the variable's handle. Else it is not looked at
+ *   communicator may be freed before the variable's handle. Ignored for other variables
  * handle: the handle, to be freed with MPI_T_pvar_handle_free or with its session
  * count: number of elements of the variable's type that are read and written: 1, or the number of
  *   processes of the communicator (of the remote group of an intercommunicator)
@@ -352,8 +353,8 @@ int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 /*
  * Set a performance variable to its starting value: 0, or of a high-water mark the level of now.
  *
- * This call is local: no other process takes part. Handles of a high-water mark share its value; else
- * only the value that this handle shows is reset.
+ * This call is local: no other process takes part. Handles of a high-water mark share its value.
+ * For other variables only the value of this handle is reset.
  *
  * session: session of the handle
  * handle: handle, or MPI_T_PVAR_ALL_HANDLES: all of the session that can be written
@@ -433,8 +434,8 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
 /*
  * Read a performance variable and reset it, with nothing in between.
  *
- * This call is local: no other process takes part. What happens between two calls is counted once,
- * and nothing is lost.
+ * This call is local: no other process takes part. Each event is counted once, and none is lost
+ * between two calls.
  *
  * session: session of the handle
  * handle: handle of the variable

@@ -35,7 +35,7 @@ static int check_grid(struct comm *comm, const struct topo_grid *grid, const cha
  *
  * Local. Duplicates of a communicator have its topology.
  *
- * status: MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, or MPI_UNDEFINED where there is none
+ * status: MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, or MPI_UNDEFINED if there is none
  *
  * MPI-5.0 8.5.5
  */
@@ -61,7 +61,7 @@ int PMPI_Topo_test(MPI_Comm comm, int *status)
  *
  * nnodes: the product that all sides shall have
  * ndims: number of sides; 0 where nnodes is 1
- * dims (inout): ndims sides, 0 where one is to be chosen
+ * dims (inout): ndims sides, 0 if one is to be chosen
  *
  * MPI_ERR_DIMS: nnodes is not positive, a side is negative, or no sides make up nnodes.
  *
@@ -115,7 +115,7 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
  * dims: ndims sides, each 1 or more; their product is at most the size of comm_old
  * periods: a truth value for each dimension: whether it is closed to a ring
  * reorder: whether ranks may change, so that neighbours share hosts, packages and caches; they do
- *   where that lowers the number of neighbours between these
+ *   if that lowers the number of neighbours between these
  * comm_cart: the new communicator
  *
  * MPI_ERR_DIMS: a side is not positive, or the grid is larger than comm_old.
@@ -225,7 +225,7 @@ int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
  *
  * maxdims: room in each of the arrays, at least the number of dimensions
  * dims (out): the sides
- * periods (out): for each dimension 1 where it is closed to a ring, else 0
+ * periods (out): for each dimension 1 if it is closed to a ring, 0 if not
  * coords (out): coordinates of this process, from 0 on
  *
  * MPI_ERR_TOPOLOGY: comm has no Cartesian topology.
@@ -258,7 +258,7 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
  *
  * Local.
  *
- * coords: a coordinate for each dimension: 0 to its side less 1; any where it is closed to a ring
+ * coords: a coordinate for each dimension: 0 to its side less 1; any if it is closed to a ring
  * rank: the rank in comm
  *
  * MPI_ERR_TOPOLOGY: comm has no Cartesian topology.
@@ -323,7 +323,7 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 /*
  * Say with whom this process exchanges data when all of a grid is shifted along one dimension.
  *
- * Local. What is given back may go to MPI_Sendrecv as it is.
+ * Local. Both ranks may go to MPI_Sendrecv as they are.
  *
  * direction: the dimension, from 0 on
  * disp: steps of the shift, which may be negative

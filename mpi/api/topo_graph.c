@@ -60,7 +60,7 @@ static struct topo_graph graph_of(int nnodes, const int indx[], const int edges[
  * indx: for each node, how many edges it and the nodes before it have
  * edges: the neighbours of all nodes, one node after the other
  * reorder: whether ranks may change, so that neighbours share hosts, packages and caches; they do
- *   where that lowers the number of edges between these
+ *   if that lowers the number of edges between these
  * comm_graph: the new communicator
  *
  * MPI_ERR_TOPOLOGY: the graph is larger than comm_old, or is none.
@@ -121,7 +121,7 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[
  * Local.
  *
  * nnodes: number of nodes
- * nedges: number of edges, each counted where it begins
+ * nedges: number of edges, each counted at its source
  *
  * MPI_ERR_TOPOLOGY: comm has no graph topology.
  *
@@ -269,7 +269,7 @@ static int check_side(struct comm *comm, const struct edge_side *side, const cha
     return MPI_SUCCESS;
 }
 
-/* Make the communicator of a distributed graph of which this process has its own node. */
+/* Make the communicator of a distributed graph; this process has one node of it. */
 static int make_dist(struct comm *comm, struct topo *mine, bool reorder, MPI_Comm *newcomm,
                      const char *function)
 {
@@ -300,22 +300,22 @@ static void copy_side(const struct edge_side *side, int *ranks, int *weights)
 }
 
 /*
- * Make a communicator with a graph, of which each process gives the edges of its own node.
+ * Make a communicator with a graph; each process gives the edges of its own node.
  *
- * Collective over comm_old. Each edge is given twice, where it begins and where it ends, with the
- * same weight; and as often as there are edges between two nodes. An edge may lead back to its
+ * Collective over comm_old. Each edge is given twice, by its source and by its destination, with
+ * the same weight; and as often as there are edges between two nodes. An edge may lead back to its
  * node.
  *
  * indegree: number of edges that end here
- * sources: where these begin: indegree ranks of comm_old
+ * sources: their sources: indegree ranks of comm_old
  * sourceweights: their weights, 0 or more each: indegree numbers; or MPI_UNWEIGHTED, which all give
  *   or none; or MPI_WEIGHTS_EMPTY where indegree is 0
  * outdegree: number of edges that begin here
- * destinations: where these end: outdegree ranks of comm_old
+ * destinations: their destinations: outdegree ranks of comm_old
  * destweights: their weights, likewise
  * info: hints, or MPI_INFO_NULL; none is known
  * reorder: whether ranks may change, so that neighbours share hosts, packages and caches; they do
- *   where that lowers the weight of the edges between these
+ *   if that lowers the weight of the edges between these
  * comm_dist_graph: the new communicator, of as many processes
  *
  * MPI_ERR_RANK: a source or destination is no rank of comm_old.
@@ -367,21 +367,21 @@ static int count_edges(struct comm *comm, const struct edge_side *from, const in
 }
 
 /*
- * Make a communicator with a graph, of which each process gives any edges.
+ * Make a communicator with a graph; each process gives any of the edges.
  *
  * Collective over comm_old. Each edge is given once, by any process, and as often as there are
  * edges between two nodes. An edge may lead back to its node.
  *
- * n: number of nodes of which this process gives edges, 0 or more
+ * n: number of nodes whose edges this process gives, 0 or more
  * sources: where the edges begin: n ranks of comm_old, which may be the same
  * degrees: for each of them, how many edges are given
- * destinations: where they end: as many ranks of comm_old as all degrees make, those of the first
- *   source first
+ * destinations: their destinations: as many ranks of comm_old as all degrees make, those of the
+ * first   source first
  * weights: weights of the edges, 0 or more each, in the same order; or MPI_UNWEIGHTED, which all
- *   give or none; or MPI_WEIGHTS_EMPTY where there are no edges
+ *   give or none; or MPI_WEIGHTS_EMPTY if there are no edges
  * info: hints, or MPI_INFO_NULL; none is known
  * reorder: whether ranks may change, so that neighbours share hosts, packages and caches; they do
- *   where that lowers the weight of the edges between these
+ *   if that lowers the weight of the edges between these
  * comm_dist_graph: the new communicator, of as many processes
  *
  * MPI_ERR_RANK: a source or destination is no rank of comm_old.
@@ -422,7 +422,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
  *
  * indegree: number of edges that end here
  * outdegree: number of edges that begin here
- * weighted: 0 where the graph was made with MPI_UNWEIGHTED, else 1
+ * weighted: 0 if the graph was made with MPI_UNWEIGHTED, 1 if not
  *
  * MPI_ERR_TOPOLOGY: comm has no distributed graph topology.
  *
@@ -448,7 +448,7 @@ struct room {
     int *ranks, *weights;
 };
 
-/* Give the user as much of it as there is room for; weights where there are any. */
+/* Give the user as much of it as there is room for; weights if there are any. */
 static int give_side(struct comm *comm, const struct edge_side *side, const struct room *room,
                      const char *function)
 {
@@ -473,7 +473,7 @@ static int give_side(struct comm *comm, const struct edge_side *side, const stru
 /*
  * Say which neighbours this process has in a distributed graph.
  *
- * Local. Where there is less room than neighbours, the first ones are given. Their order is always
+ * Local. If there is less room than neighbours, the first ones are given. Their order is always
  * the same, and of MPI_Dist_graph_create_adjacent it is that in which they were given.
  *
  * maxindegree: room in sources and sourceweights

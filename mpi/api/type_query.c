@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What datatypes are (MPI-5.0 5.1): sizes, bounds, names, how they were made; and predefined
+ * Properties of datatypes (MPI-5.0 5.1): sizes, bounds, names, how they were made; and predefined
  * ones by what they hold.
  */
 
@@ -118,7 +118,7 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 }
 
 /*
- * Tell where the data of a datatype lie, whatever bounds it was given.
+ * Tell where the data of a datatype lie, without regard to bounds set by hand.
  *
  * This call is local: no other process takes part. A buffer for one element needs so many bytes,
  * from the true lower bound on.
@@ -215,7 +215,7 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
  * the beginning; another has an empty one until MPI_Type_set_name gives it one.
  *
  * datatype: maybe MPI_DATATYPE_NULL, which has its own name
- * type_name: room for MPI_MAX_OBJECT_NAME characters; gets the name, empty where it has none,
+ * type_name: room for MPI_MAX_OBJECT_NAME characters; gets the name, empty if it has none,
  *   with a 0 after it
  * resultlen: length of the name in characters
  *
@@ -244,7 +244,7 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
  * Tell which call has made a datatype, and how many arguments that had.
  *
  * MPI_Type_get_contents then tells the arguments. A datatype that was made by a _c function has
- * large counts, of which only MPI_Type_get_envelope_c can tell.
+ * large counts; only MPI_Type_get_envelope_c can tell them.
  *
  * num_integers: arguments that are ints
  * num_addresses: arguments that are addresses
@@ -518,12 +518,12 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 /*
  * Find the datatype of pairs of a value and an index, as for MPI_MAXLOC.
  *
- * This call is local: no other process takes part. It is MPI_DATATYPE_NULL where there is none for
+ * This call is local: no other process takes part. It is MPI_DATATYPE_NULL if there is none for
  * these two types.
  *
  * value_type: of the value, predefined
  * index_type: of the index, predefined
- * pair_type: the datatype, predefined and not to be freed; MPI_DATATYPE_NULL where there is none
+ * pair_type: the datatype, predefined and not to be freed; MPI_DATATYPE_NULL if there is none
  *
  * MPI_ERR_TYPE: value_type or index_type is not a datatype.
  * MPI_ERR_NO_MEM: out of memory.

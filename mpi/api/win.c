@@ -310,7 +310,7 @@ static int shared_query(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *unit
 }
 
 /*
- * Tell where this process finds another's memory in a window.
+ * Tell if this process finds another's memory in a window.
  *
  * This call is local: no other process takes part. The memory may be loaded from and stored to, if
  * this process maps it: always in a window of MPI_Win_allocate_shared, and on one host in one of

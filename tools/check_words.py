@@ -2,20 +2,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fail if a file has more of four constructions that sound translated than it may.
 
-usage: check_words.py [SOURCE] [-v | --ceilings]
+usage: check_words.py [SOURCE] [-v]
 
 They are the four CONSTRUCTIONS below: a clause as a noun, conditions, relative clauses, and a word
 for "otherwise". The check reads the comments of the sources, and the documents. A file may have
-MOST in all, and MOST a thousand words. Files that had more when this check began have their counts
-in words_ceilings.txt, which may only fall; --ceilings prints that list anew, and -v prints each
-place.
+MOST in all, and MOST a thousand words. -v prints each place.
 """
 import pathlib
 import re
 import sys
 
 MOST = 3
-SLACK = 4 # so many more are let through, for changes under way
 FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "romio", "profile", "queues",
            "examples", "tools", "doc", "test")
 C = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -58,14 +55,7 @@ def sources(root):
 def main(*arguments):
     options = [a for a in arguments if a.startswith("-")]
     root = pathlib.Path(next((a for a in arguments if not a.startswith("-")), "."))
-    listed = root / "tools/words_ceilings.txt"
-    ceilings = {}
-    if listed.exists():
-        for line in listed.read_text().splitlines():
-            if line and not line.startswith("#"):
-                count, name = line.split(None, 1)
-                ceilings[name] = int(count)
-    bad, kept, words_in_all, totals = 0, [], 0, dict.fromkeys(PATTERNS, 0)
+    bad, words_in_all, totals = 0, 0, dict.fromkeys(PATTERNS, 0)
     for path in sources(root):
         text = " ".join(prose(path, (root / path).read_text(errors="replace")).split())
         words, found = len(text.split()), {n: list(p.finditer(text)) for n, p in PATTERNS.items()}
@@ -73,26 +63,18 @@ def main(*arguments):
         words_in_all += words
         for name, places in found.items():
             totals[name] += len(places)
-        free = max(MOST * words // 1000, MOST)
-        if count > free:
-            kept.append((count, path))
         if "-v" in options:
             for name, places in found.items():
                 for m in places:
                     print(f"{path}: {name}: ...{text[max(0, m.start() - 30):m.end() + 30]}...")
-        limit = max(free, ceilings.get(str(path), 0)) + SLACK
-        if count > limit and "--ceilings" not in options:
+        limit = max(MOST * words // 1000, MOST)
+        if count > limit:
             bad += 1
             print(f"{path}: {count} in {words} words, at most {limit}: "
                   + ", ".join(f"{len(p)} {n}" for n, p in found.items() if p))
-    if "--ceilings" in options:
-        print("# How many of the constructions of check_words.py files have, where these are too many.\n"
-              "# No number may rise, and no file be added.")
-        print("\n".join(f"{count} {path}" for count, path in sorted(kept, key=lambda k: str(k[1]))))
-        return 0
     each = ", ".join(f"{1000 * n / max(words_in_all, 1):.2f} {name}" for name, n in totals.items())
     print(f"{'words: ' + str(bad) + ' files have more' if bad else 'words ok'}: {words_in_all} words; "
-          f"in a thousand {each}; {len(kept)} files above {MOST}")
+          f"in a thousand {each}")
     return 1 if bad or not words_in_all else 0
 
 

@@ -3,14 +3,15 @@
 /*
  * The lock of one window at one process: readers and one writer, served in the order in which they
  * came. It consists of words in memory that the processes of a host share, and knows nothing of
- * waiting: who waits looks whether its turn has come, and who leaves is told whom to wake.
+ * waiting: a waiting member looks whether its turn has come, and a leaving one learns which member
+ * to wake.
  *
  * A process takes a ticket. Its turn is when the tickets before it were served, and, for a writer,
  * when no reader is left. A reader that enters lets the next ticket be served at once; a writer
  * does so when it leaves. Members are numbers from 0 on.
  *
  * A ticket is taken by one store: of its end and the member, in the slot of the ticket. Only then
- * is the number of the next ticket raised, by the member or by whoever comes first, so that no
+ * is the number of the next ticket raised, by the member or by the next one that comes, so that no
  * ticket is ever without the name of its member, even if that dies at once.
  */
 #ifndef MPI_WIN_QUEUE_H

@@ -136,7 +136,7 @@ static int *ranks_of(struct win *win, const struct group *group, const char *fun
     return ranks;
 }
 
-/* What was posted of an exposure that cannot be made is taken back. */
+/* Posts of an exposure that cannot be made are taken back. */
 static void cancel_post(struct win *win)
 {
     for (int i = 0; i < win->posted_count; i++) {
@@ -293,7 +293,7 @@ static void turn_sleeps(void *arg, bool begins)
     win_queue_sleeps(turn->queue, begins);
 }
 
-/* The member that has the lock is named, where it is a writer. */
+/* The member that has the lock is named, if it is a writer. */
 static void turn_tell(void *arg, struct mpid_wait_report *report)
 {
     const struct turn *turn = arg;

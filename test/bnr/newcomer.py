@@ -5,7 +5,7 @@
     newcomer.py MPIEXEC WORK [-v]
 
 Each line runs in a folder of its own, whose name has a blank, by sh; M is mpiexec and W the program work.c. It has
-LIMIT seconds, and leaves no process. -v prints what each has said.
+LIMIT seconds, and leaves no process. -v prints the output of each.
 """
 import concurrent.futures
 import os
@@ -116,7 +116,7 @@ def are_in(told, lines):
 
 
 def run(line, environment):
-    """Returns what is wrong, or None, and what was said."""
+    """Returns the fault, or None, and the output."""
     typed, status, stdout, told = line
     with tempfile.TemporaryDirectory(prefix="a newcomer ") as folder:
         script = re.sub(r"\bM\b(?= |$)", '"$MPIEXEC"', re.sub(r"\bW\b", '"$WORK"', typed))

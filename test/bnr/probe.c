@@ -144,7 +144,7 @@ static void news(int arg)
     CHECK(BNR_Fence(group) == 0);
 }
 
-/* What was put before a fence is there after it. */
+/* A value put before a fence is there after it. */
 static void fences(int count)
 {
     int value;
@@ -317,7 +317,7 @@ static void xcast_some(int arg)
     }
     int is_listed = rank == 0 || rank >= size / 2;
     for (int i = 0; i < 20; i++, usleep(1000))
-        CHECK(BNR_Progress(NULL) == 0); /* what comes has no handler yet */
+        CHECK(BNR_Progress(NULL) == 0); /* letters that come have no handler yet */
     CHECK(BNR_Xcast_register(group, 0, take_xcast, &taken) == 0);
     take_until((BNR_XCAST_BINARY + 1) * (1 + is_listed));
     CHECK(BNR_Fence(group) == 0);
@@ -381,7 +381,7 @@ static void xcast_order(int count)
             CHECK(BNR_Xcast(group, 100, "", 0, NULL) == 0);
     }
     CHECK(BNR_Fence(group) == 0);
-    usleep(50000); /* what was sent has come, mostly; the order is right in any case */
+    usleep(50000); /* most letters have come; the order is right in any case */
     CHECK(BNR_Xcast_register(group, 100, register_other, NULL) == 0);
     while (order.count < count)
         CHECK(BNR_Progress(NULL) == 0);

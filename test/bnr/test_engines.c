@@ -507,8 +507,8 @@ static uint64_t told(size_t i, const struct bytes *value)
     return effects.items[i].message.number;
 }
 
-/* A value that was replaced is not found again, neither in what was fetched, nor in an answer that was
- * on its way when the later get began. */
+/* A value that was replaced is not found again, neither among fetched values, nor in an answer that
+ * was on its way when the later get began. */
 static void a_replaced_value_is_fetched_anew(void **state)
 {
     struct tree t;
@@ -689,7 +689,7 @@ static void the_space_of_replaced_values_is_free(void **state)
         bytes_unref(value);
     }
     assert_int_equal(k.own_bytes, 1000);
-    for (uint32_t i = 0; i < 100; i++) { /* what was fetched gives way to what is fetched */
+    for (uint32_t i = 0; i < 100; i++) { /* older fetched values give way to newer ones */
         struct keys_name theirs = name(8, (char[]){(char)('0' + i), 0});
         struct bytes *value = bytes_create(NULL, 500000);
         struct packing p = {0};
@@ -732,7 +732,7 @@ static void ends_come_as_runs(void **state)
     assert_false(rollup_has_ended(&r, 7));
     effects_clear(&effects);
     tree_lose(&t, 3);
-    rollup_node_lost(&r, 3, &effects); /* ranks 6 and 7, of which 6 is known */
+    rollup_node_lost(&r, 3, &effects); /* ranks 6 and 7; 6 is known already */
     struct unpacking u = unpack_begin(effects.items[0].message.data);
     struct rollup_run run;
     assert_true(rollup_unpack(&u, &run));

@@ -672,7 +672,7 @@ static void lists_bind(void **state)
     }
 }
 
-/* An object of which the machine tells nothing is refused by name. */
+/* An object unknown to the machine is refused by name. */
 static void objects_may_be_missing(void **state)
 {
     struct placement_host host = {"a", 0, 0, &machine};
@@ -708,7 +708,7 @@ static void pictures_show_bindings(void **state)
     assert_string_equal(text, "[../");
 }
 
-/* A machine of which only some processors may be used: what is not there is not counted. */
+/* A machine with processors that may not be used: only the others are counted. */
 static void what_may_not_be_used_is_not(void **state)
 {
     struct placement_cpu some[3];

@@ -49,7 +49,7 @@ void case_killed(struct fake *fake, const struct conform_traits *traits)
     _exit(0);
 }
 
-/* End this process, once what was sent has left its memory; its links are not unlinked. */
+/* End this process, once its packets have left its memory; its links are not unlinked. */
 static _Noreturn void end(struct fake *fake, const struct fake_peer *peer)
 {
     uint64_t deadline_ns = os_now_ns() + WAIT_MS * 1000000ull * (uint64_t)fake_patience;
@@ -59,7 +59,7 @@ static _Noreturn void end(struct fake *fake, const struct fake_peer *peer)
     _exit(0);
 }
 
-/* Send what is taken without the receiver, MANY packets at most. */
+/* Send as many packets as the channel takes without the receiver, MANY at most. */
 static void send_many(struct fake_peer *peer)
 {
     for (int i = 0; i < MANY; i++)

@@ -9,7 +9,7 @@
  * cards, and the host memory that env->memory() hands out. Each process of the
  * case has one struct fake, and talks to the others through its peers.
  *
- * Whatever arrives is checked: the number of each packet on its link, its
+ * Each packet is checked: the number of each packet on its link, its
  * length, every byte, and that upcalls come only when they may.
  */
 #ifndef FAKE_H
@@ -73,7 +73,7 @@ struct fake {
     struct fake_peer peer[FAKE_PROCS];
     bool in_progress;
     bool ending;         /* links may go away now */
-    int refuse;          /* what asked() answers, 0: what is right */
+    int refuse;          /* the answer of asked(); 0: the right one */
     char *params[FAKE_PARAMS]; /* texts that the environment gave, until the end */
     int param_count;
     size_t request_size; /* bytes, with what the channel has reserved */
@@ -90,7 +90,7 @@ struct fake_world *fake_world_create(void);
 void fake_world_destroy(struct fake_world *world);
 
 /* Open the channel as rank of procs, with the job's secret (or another), publish the card
- * and wait for the others. Ends the process with status FAKE_SKIP where it cannot run here. */
+ * and wait for the others. Ends the process with status FAKE_SKIP if it cannot run here. */
 enum {
     FAKE_SKIP = 77
 };
@@ -126,11 +126,11 @@ void fake_barrier_still(struct fake *fake);
 /* Start a link to rank, through its card in the world. */
 struct fake_peer *fake_link(struct fake *fake, int rank);
 
-/* The rank that is not this one, of two; or this one, where it is alone. */
+/* The rank that is not this one, of two; or this one, if it is alone. */
 int fake_other(const struct fake *fake);
 /* Rank 0 links to rank 1, and both wait until the link is open. */
 struct fake_peer *fake_join(struct fake *fake);
-/* The data that one packet may carry, or 8 MiB where that is less. */
+/* The data that one packet may carry, or 8 MiB if that is less. */
 size_t fake_largest(const struct fake_peer *peer);
 void fake_unlink(struct fake_peer *peer);
 

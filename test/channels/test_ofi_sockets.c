@@ -2,8 +2,8 @@
 
 /*
  * A connection whose reader takes the head of a message only when all of it has come, as provider
- * sockets does, and whose writer is as far ahead as the kernel lets it, goes on where it has room. And the set of
- * connections tells of what comes.
+ * sockets does, and whose writer is as far ahead as the kernel lets it, goes on where it has room.
+ * And the set of connections tells of news.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static void open_door(struct pair *pair)
     must(listen(pair->door, 1));
 }
 
-/* The caller reads, or else the one that was called. */
+/* The caller reads, or the one that was called. */
 static void open_pair(struct pair *pair, bool caller_reads)
 {
     int caller = must(socket(AF_INET, SOCK_STREAM, 0));
@@ -127,7 +127,7 @@ static void check_news(struct ofi *ofi, bool caller_reads)
     close_pair(&pair);
 }
 
-/* Of room where there was none it tells once. */
+/* It tells once of new room. */
 static void check_room(struct ofi *ofi)
 {
     struct pair pair;

@@ -170,9 +170,9 @@ static void end(void)
     close(memory_fd);
 }
 
-/* ---- what players do ---- */
+/* ---- moves of the players ---- */
 
-/* Make progress; where there is none to make, the other one must. */
+/* Make progress; if there is none to make, the other one must. */
 static void get_on(struct player *p)
 {
     if (!chan_shm.progress(p->chan))
@@ -214,7 +214,7 @@ static void call_and_listen(void)
         get_on(p);
 }
 
-/* Rank 1 looks a few times who calls, answers, and ends. */
+/* Rank 1 looks a few times for callers, answers, and ends. */
 static void answer_and_close(void)
 {
     struct player *p = &players[1];

@@ -128,7 +128,7 @@ static void case_crowd(struct fake *fake)
     exchange(fake);
 }
 
-/* A stranger who says nothing costs nothing: nobody is woken for it. */
+/* A silent stranger costs nothing: nobody is woken for it. */
 static void case_silence(struct fake *fake)
 {
     fake_barrier_still(fake);
@@ -176,8 +176,8 @@ static size_t say(int fd, const uint8_t *bytes, size_t len, uint8_t *back, size_
     return got;
 }
 
-/* A stranger who has overheard a right HELLO before it arrived gets a challenge, and no further; one
- * who has not gets nothing. */
+/* A stranger with a right HELLO, overheard before it arrived, gets a challenge, and no further; one
+ * without gets nothing. */
 static void case_overheard(struct fake *fake)
 {
     if (fake->rank == 0) {
@@ -237,7 +237,7 @@ static void case_replay(struct fake *fake)
     exchange(fake);
 }
 
-/* Who can make HELLOs, and makes many, takes few descriptors, and keeps the process of that rank
+/* A maker of many right HELLOs takes few descriptors, and keeps the process of that rank
  * not out. */
 static void case_many(struct fake *fake)
 {
@@ -314,8 +314,8 @@ static void case_hello_in_crowd(struct fake *fake)
 #define SANITIZED false
 #endif
 
-/* A peer that has no memory for a link hangs up before its device has said yes, and lets in who
- * comes later. */
+/* A peer that has no memory for a link hangs up before its device has said yes, and lets later
+ * callers in. */
 static void case_no_memory(struct fake *fake)
 {
     struct fake_peer *peer = &fake->peer[1 - fake->rank];

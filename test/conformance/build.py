@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compile the suite's programs with a prefix's mpicc, by rules of our own.
 
-The suite's Makefile.am files are read for what differs between programs: sources,
+The suite's Makefile.am files are read for differences between programs: sources,
 macros, and whether a program is threaded. Each program is one compiler call; the
 suite's utilities are built once into archives. Sections that a program does not reach
 are dropped when linking, so a function that the library lacks fails those programs
@@ -145,7 +145,7 @@ class Builder:
                     for (folder, program), result in zip(names, built)}
 
     def _program(self, makefile, folder, program):
-        """Compile and link one program where it will run; keep what an earlier run built."""
+        """Compile and link one program where it will run; keep the result of an earlier run."""
         if fortran.is_of(folder):
             return self.fortran.program(makefile, folder, program)
         home = os.path.join(self.suite, folder)
@@ -261,7 +261,7 @@ def _hides_body(source):
 
 
 def _reason(output):
-    """Put a compiler's complaint in one line: the names it lacks, else the first error."""
+    """Put a compiler's complaint in one line: the names it lacks, or the first error."""
     lacking = []
     for pattern in (r"undefined reference to [`']?(\w+)", r"undefined symbol: (\w+)",
                     r"implicit declaration of function '(\w+)'",

@@ -8,7 +8,7 @@ In each round a job is somewhere in MPI_Init, in messages, in collectives or in 
 shared memory or tcp, when mpiexec, a rank, a warden, or mpiexec and a warden are killed. Within 2 s no process of it may
 be left, no name in /dev/shm or /tmp, no System V segment. All happens in namespaces of its own,
 where every process but this one is the job's. 120 rounds, 30 for
-each of them, where VIREO_TEST_FULL is set, else 24.
+each of them, where VIREO_TEST_FULL is set, 24 otherwise.
 """
 import os
 import random
@@ -119,14 +119,15 @@ class Job:
             return [self.pid]
         found = children(self.pid)
         warden = [p for p in found if text(p, "comm").startswith(b"vireo-warden")]
-        # Not what looks for leaks at mpiexec's end, nor what is still to become a rank or the warden.
+        # Not the process that looks for leaks at mpiexec's end, nor one that is still to become a
+        # rank or the warden.
         ranks = [p for p in found if p not in warden and text(p, "comm") != b"mpiexec\n"]
         among = ranks if what == "a rank" else warden
         return ([self.pid] if what.startswith("mpiexec") else []) + random.sample(among, min(1, len(among)))
 
 
 def judge(job, what, hit):
-    """What is wrong with how the job ended, or None."""
+    """The fault in the job's end, or None."""
     said = SANITIZER.sub("", job.said())
     if what.startswith("mpiexec") and hit and job.status == -9:
         return None

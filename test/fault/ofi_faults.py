@@ -139,7 +139,7 @@ FAULTS = [killed, locked, limited, bare, full, forked, cancelled, overrun, moved
 
 
 def holds(programs, seed, fault, provider):
-    """Make one fault. Returns whether all is as it should be, and tells where it is not."""
+    """Make one fault. Returns whether all is as it should be, and prints faults."""
     try:
         fault(Jobs(*programs, random.Random(f"{seed} {fault.__name__} {provider}")), provider)
     except (Wrong, subprocess.TimeoutExpired) as wrong:

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Any messages from any nodes: a daemon's engines take them or refuse them. What comes out goes to
- * nodes that exist, and memory stays bounded. And frames: only what was packed, unchanged and in
- * its turn, comes out of a link.
+ * Any messages from any nodes: a daemon's engines take them or refuse them. Their messages go to
+ * nodes that exist, and memory stays bounded. And frames: a link delivers packed messages
+ * alone, unchanged and in order.
  *
- * Input: records of who sends (1 byte), the body of a frame (40 bytes), how long the data is (2
- * bytes), the data. Who sends 0xff is the timer: a second passes.
+ * Input: records of a sender (1 byte), the body of a frame (40 bytes), how long the data is (2
+ * bytes), the data. Sender 0xff is the timer: a second passes.
  *
  * usage: fuzz_node FILE...
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What peers may send to the device: any packets in any order, whole or in place, cut off by
- * losses, among sends, receives, probes and cancels of this side. Nothing may crash, read what
- * is not there, or write outside the buffers that receives were given.
+ * Hostile peers of the device: any packets in any order, whole or in place, cut off by
+ * losses, among sends, receives, probes and cancels of this side. Nothing may crash, read outside
+ * its memory, or write outside the buffers that receives were given.
  *
  * An input is a row of steps: a byte that chooses, and its operands, 0 where the input ends.
  *
@@ -72,7 +72,7 @@ static void unpack(const struct mpid_bytes *to, size_t offset, const void *from,
 
 static const struct mpid_layout spread = {.pack = pack, .unpack = unpack};
 
-/* Only what is complete may be looked at, and then it must be whole. */
+/* Only a complete one may be looked at, and then it must be whole. */
 static void retire(struct slot *slot)
 {
     size_t size = slot->room * slot->stretch;

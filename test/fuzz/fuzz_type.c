@@ -2,8 +2,8 @@
 
 /*
  * Datatypes made as bytes say. The bytes are steps of a machine with a stack of types: push a
- * basic one, make another of what is on top, commit. In inputs whose first byte is even the
- * arguments are small, and what comes out must be as the naive datatypes of type_model.h have it:
+ * basic one, make another of the top one, commit. In inputs whose first byte is even the
+ * arguments are small, and the result must be as the naive datatypes of type_model.h have it:
  * bounds, packing and unpacking cut anywhere, external32, counting. In the others arguments are
  * any 64-bit numbers, and each call must either succeed or say why not.
  *
@@ -114,7 +114,7 @@ static bool is_large(const struct model *model)
     return model->overflown || b.lb < -most || b.lb > most || b.extent < -most || b.extent > most;
 }
 
-/* Put what was made in the place of what it was made of. A refusal must be one of the classes for
+/* Put the new type in the place of the old one. A refusal must be one of the classes for
  * it, and in a range where nothing can be refused there is none. */
 static void put(int rc, struct item *made)
 {

@@ -108,7 +108,7 @@ def many():
 
 
 def long_orders():
-    """What programs share reaches daemons once, and what is long in parts."""
+    """Values that programs share reach daemons once, and long ones in parts."""
     share = "big=$(head -c 118000 /dev/zero | tr '\\0' x); for i in $(seq 12); do export BIG$i=$big; done; "
     done = run(2, share + ON_ALL + " : ".join(["-n 1 sh -c 'echo ${#BIG12}'"] * 14))
     claim("fourteen programs share a long environment", done.stdout.split() == ["118000"] * 14,
@@ -240,7 +240,7 @@ def named_streams():
     for case, ranks in (("two-writers", 3), ("slow-reader", 2), ("stops-for-ever", 3),
                         ("at-an-offset", 2), ("after-unpublish", 2), ("sinks", 2), ("pulls", 2),
                         ("iof-names", 2)):
-        # Some count what waits: windows that do not grow.
+        # Some count queued data: windows that do not grow.
         done = run(3, "VIREO_STREAM_WINDOW=64K " + MPIEXEC + "-host h1,h2,h0 "
                    f"-n {ranks} $BUILD/test/bnr/bnr_streams {case}")
         claim(f"streams of ranks on {ranks} hosts: {case}", done.returncode == 0, done.stdout,

@@ -7,11 +7,11 @@ usage: test_strangers.py BUILD
 Runs itself again on hosts of its own (test/hosts/run). Status 77 where the machine does not allow
 namespaces. There a job runs whose ranks talk all the time, while
 
-- a stranger connects to every socket that listens on any host, and says garbage, what begins right,
-  half a greeting, and what was overheard of the job itself;
+- a stranger connects to every socket that listens on any host, and says garbage, right beginnings,
+  half a greeting, and overheard bytes of the job itself;
 - another user of each host does the same to sockets without a file too, and tries to look into
   the job's processes;
-- root looks for the job's secret where it must not be.
+- root looks for the job's secret in places where it must not be.
 """
 import collections
 import contextlib
@@ -55,7 +55,7 @@ def listening():
 
 
 def hear(address, what):
-    """What comes back where something is said to (host, port), or to a name."""
+    """The answer of (host, port), or of a name, to some bytes."""
     is_port = isinstance(address, tuple)
     family = socket.AF_UNIX if not is_port else socket.AF_INET6 if ":" in address[0] else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as end:
@@ -73,7 +73,7 @@ def hear(address, what):
 
 
 def sayings():
-    """Garbage, and what each protocol begins with."""
+    """Garbage, and the first bytes of each protocol."""
     yield secrets.token_bytes(GARBAGE)
     yield b""
     yield b"Vlnk\1\1\0\0" + bytes(56)
@@ -84,7 +84,7 @@ def sayings():
     yield b"Vdoor\0\1\2" + struct.pack(">IBBBB", 52, 1, 0, 0, 0) + bytes(44)
 
 
-# ---- what was overheard ----
+# ---- overheard ----
 
 class Ears(threading.Thread):
     """Overhears the connections of this host, each direction from its beginning."""
@@ -117,12 +117,12 @@ class Ears(threading.Thread):
             flow.extend(frame[head + (frame[head + 12] >> 4) * 4:end])
 
     def greetings(self, start):
-        """Where they went, and what was said, of connections that begin so."""
+        """Destination and bytes of connections that begin so."""
         return [(to, port, bytes(said)) for (to, _, port), said in list(self.flows.items())
                 if said.startswith(start)]
 
 
-# ---- what runs on each host ----
+# ---- programs of each host ----
 
 def processes():
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -164,7 +164,7 @@ def search():
 
 
 def intrude():
-    """Another user: what is heard at each socket of this host, and what opens of its processes."""
+    """Another user: answers of each socket of this host, and files of its processes that open."""
     job = [pid for pid in processes() if b"mpi_work" in read(f"/proc/{pid}/cmdline")
            or b"vireod" in read(f"/proc/{pid}/cmdline")]
     descriptors = {pid: os.listdir(f"/proc/{pid}/fd") for pid in job}
@@ -195,7 +195,7 @@ def on(host, act, text=""):
 # ---- the whole ----
 
 def replay(ears):
-    """Say again what was overheard, whole, cut, changed, and from behind the greeting."""
+    """Say the overheard bytes again, whole, cut, changed, and from behind the greeting."""
     heard, counts = [], {}
     for start, length in ((b"Vlnk\1\1", 64), (b"Vchn\1\1", 72)):
         said = ears.greetings(start)

@@ -115,7 +115,7 @@ static void set_up_comm(int i, uint32_t tag)
 static struct comm_hosts layout, hosts[RANKS];
 static int host_of[RANKS], host_first[RANKS + 1], host_ranks[RANKS];
 
-/* Draw hosts for the processes, at least so many where there are as many processes. */
+/* Draw hosts for the processes, at least so many, if there are as many processes. */
 static void draw_layout(int least)
 {
     int numbers[2 * RANKS + 2], used = 0, at = 0, most = least + (int)draw((uint32_t)size);
@@ -169,7 +169,7 @@ static void free_data(int i)
         free(all[k]->mem);
 }
 
-/* Take what is in all buffers now as what shall be there. Expectations are written to wants
+/* Take the present content of all buffers as the expected one. Expectations are written to wants
  * after this. */
 static void expect_unchanged(void)
 {
@@ -209,7 +209,7 @@ static void run_in_steps(struct sched *s[])
         for (int j = 0; j < size; j++)
             if (!over[j] && sched_advance(s[j]))
                 over[j] = true, left--;
-        assert_true(left == 0 || fake_p2p_deliver()); /* else nothing can go on */
+        assert_true(left == 0 || fake_p2p_deliver()); /* otherwise nothing can go on */
     }
 }
 
@@ -338,7 +338,7 @@ static void run_barrier(coll_fn fn)
     run(fn);
 }
 
-/* What must not be looked at. */
+/* An argument that must not be looked at. */
 static const struct coll_data none = {.count = -1};
 
 static void run_bcast(coll_fn fn)
@@ -754,7 +754,7 @@ static void test_window(void **unused)
     split = 0;
 }
 
-/* What has no data goes without messages, however that is said. */
+/* Empty parts go without messages, in each way to say that they are empty. */
 static void test_empty(void **unused)
 {
     MPI_Datatype empty;

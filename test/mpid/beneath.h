@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What lies beneath the device, for its tests: a process manager of a job that
- * has no other process, and two channels, whose peers are the test. What the
- * device sends is kept here; what peers do is said by calling the sink. The second
+ * The layers beneath the device, for its tests: a process manager of a job that
+ * has no other process, and two channels, whose peers are the test. Packets of
+ * the device are kept here; the test acts for peers by calling the sink. The second
  * channel is a worse one, and suits nobody unless the test says so.
  */
 #ifndef TEST_MPID_BENEATH_H
@@ -98,7 +98,7 @@ enum chan_answer beneath_ask(uint32_t rank);
 struct beneath_packet *beneath_sent(uint32_t rank);
 /* The type of the next one, which is freed; 0: none. */
 uint32_t beneath_sent_type(uint32_t rank);
-/* Forget what was sent, telling the device of the pending ones. */
+/* Forget the packets sent, telling the device of the pending ones. */
 void beneath_drain(uint32_t rank);
 /* The link of a rank is refused: what it has taken goes back to the device. */
 void beneath_refuse(uint32_t rank, enum chan_answer answer);

@@ -109,7 +109,7 @@ static void test_table(void **state)
     assert_string_equal(vc_state_name(VC_STATES), "impossible");
 }
 
-/* What cannot happen is told to whoever looks for the reason of a failure. Settings are read
+/* Transitions that cannot happen are named in the reason of a failure. Settings are read
  * once: so in a child, before anything else here reads them. */
 static void test_impossible_is_logged(void **state)
 {
@@ -244,7 +244,7 @@ static void test_crossing(void **state)
 }
 
 /* A link that was in use before its peer had answered, and is refused: what it had taken goes
- * over the next one, in order and before what was sent later; and the close after all. */
+ * over the next one, in order and before later packets; and the close after all. */
 static void test_refused_in_use(void **state)
 {
     (void)state;
@@ -319,7 +319,7 @@ static void assert_finished(uint32_t rank, int links)
     assert_int_equal(request.error, MPID_LOST);
 }
 
-/* Who has finished is lost, however one hears of it, and no other channel is tried. */
+/* A peer that has finished is lost, however the news comes, and no other channel is tried. */
 static void test_refused_as_finished(void **state)
 {
     (void)state;
@@ -350,7 +350,7 @@ static void test_finished_is_unreachable(void **state)
     assert_finished(HIGH, 1);
 }
 
-/* Who finalizes lets nobody in that it has had nothing to do with. */
+/* A process that finalizes lets no new peer in. */
 static void test_asked_while_finalizing(void **state)
 {
     (void)state;
@@ -477,8 +477,8 @@ static void test_close_crossing(void **state)
     assert_null(beneath_sent(HIGH));
 }
 
-/* MPI_Finalize waits for no one who is not of the world model, or is beyond its end; then the
- * links are there for sessions, and what is late is not heeded. */
+/* MPI_Finalize does not wait for peers outside the world model, or beyond its end; their
+ * links are for sessions, and late packets are ignored. */
 static void test_end_and_reopen(void **state)
 {
     (void)state;
@@ -523,7 +523,7 @@ static void test_end_of_sessions(void **state)
     beneath_drain(HIGH);
 }
 
-/* With sessions, messages go to who has ended the world model. */
+/* With sessions, messages go to peers that have ended the world model. */
 static void test_closed_but_sessions(void **state)
 {
     (void)state;
@@ -552,7 +552,7 @@ static void test_closed_and_forgotten(void **state)
     assert_state(LOW, VC_OPEN);
 }
 
-/* Closing again, or acknowledging what was not said, is no way to behave. */
+/* A second close, or an answer to no close, is refused. */
 static void test_close_nonsense(void **state)
 {
     (void)state;
@@ -648,8 +648,8 @@ static uint64_t count_vcs(void)
     return count;
 }
 
-/* A connection goes with the last that needs it, unless it has a link: then with that. What was
- * counted of it stays. */
+/* A connection goes with the last that needs it, unless it has a link: then with that. Its
+ * counts stay. */
 static void test_counted(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What wakes a thread that sleeps beside another: what its condition watches, whatever it tells.
+ * A thread that sleeps beside another wakes for the requests that its condition watches, not for
+ * those it tells of.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -124,15 +125,16 @@ static void take_turn(void *arg)
     (void)progress_turn();
 }
 
-/* As where another thread has handed over what waited, and there is more by now. */
+/* As after another thread has handed over the waiting packets, and more have come. */
 static void take_turn_with_more(void *arg)
 {
     ((struct vc *)arg)->blocked = false;
     (void)progress_turn();
 }
 
-/* What finds no room keeps no thread awake. Who sleeps on the channels does so anew, once, where one has
- * refused a packet since it was armed: the channel tells of room who arms it then. */
+/* A packet that finds no room keeps no thread awake. The thread on the channels arms them anew,
+ * once, after one has refused a packet: a channel tells of room only those that arm it after that.
+ * */
 static void test_no_room(void **state)
 {
     (void)state;

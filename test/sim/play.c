@@ -5,10 +5,10 @@
  * fence, get keys of others; in between it sends messages to all or to some. At the end its
  * ranks end. Meanwhile nodes die and links break.
  *
- * After each step: xcasts are delivered in one order, each once, to who is addressed; a
+ * After each step: xcasts are delivered in one order, each once, to its addressees; a
  * fence that is released with success has been entered by all that live, and is released alike
- * everywhere; a get brings what was put, or the end of its owner; nobody is held for lost who
- * lives. At rest: nothing is missing.
+ * everywhere; a get brings what was put, or the end of its owner; no living host is held for
+ * lost. At rest: nothing is missing.
  */
 #include "test/sim/sim.h"
 
@@ -63,7 +63,7 @@ static void call(struct sim *s, uint32_t node, int rc)
     sim_carry_out(s, node);
 }
 
-/* ---- what a host does ---- */
+/* ---- acts of a host ---- */
 
 static void put_and_enter(struct sim *s, uint32_t node)
 {
@@ -104,7 +104,7 @@ static void get_some(struct sim *s, uint32_t node)
     }
 }
 
-/* What stands behind the value of a message. */
+/* The bytes behind the value of a message. */
 static uint8_t fill_byte(const uint32_t value[2], size_t i)
 {
     return (uint8_t)(value[0] * 31 + value[1] * 7 + i);
@@ -165,7 +165,7 @@ void play_step(struct sim *s, uint32_t node)
         end_ranks(s, node);
 }
 
-/* ---- what a host is told ---- */
+/* ---- news of a host ---- */
 
 static bool is_addressed(const struct told *told, uint32_t node)
 {
@@ -418,7 +418,7 @@ int64_t play_time(const struct sim *s, enum play_moment moment)
     return s->play->time[moment];
 }
 
-/* Who is dead is known to all, and nobody else. */
+/* All know the dead, and count nobody else among them. */
 static void check_losses(struct sim *s, uint32_t node)
 {
     const struct tree *t = &s->nodes[node].node.tree;

@@ -258,7 +258,7 @@ static bool needs_comm(const struct plan_lane *lane)
     return styles[lane->style].alone || lane->wild >= PLAN_WILD_TAG;
 }
 
-/* Who sends where: anybody to anybody; where some leave, these to those who stay. */
+/* Pairs of a lane: any; if some ranks leave, these send to those that stay. */
 static void choose_ends(struct maker *m, const struct plan_era *era, bool farewell,
                         struct plan_message *message)
 {

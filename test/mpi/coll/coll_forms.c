@@ -120,7 +120,7 @@ static int is_reduction(enum kind kind)
     return kind >= REDUCE;
 }
 
-/* What elements of a call that moves data consist of. */
+/* The elements of a call that moves data. */
 struct layout {
     int blocks, lengths[BLOCKS];
     MPI_Aint displs[BLOCKS], extent;
@@ -333,7 +333,7 @@ static int reduce(const struct call *c, enum form form, char *out, MPI_Request *
 
 enum { TAG = 99 };
 
-/* What goes to a peer, or comes from one. */
+/* Data to a peer, or from one. */
 struct part {
     char *at;
     int count; /* -1: nothing goes */
@@ -610,8 +610,8 @@ static void look(struct place *at)
     OK(MPI_Group_free(&world));
 }
 
-/* The world, one that has it in reverse, one of every other rank, and one of its halves, in all of
- * which each process is. */
+/* The world, one that has it in reverse, one of every other rank, and one of its halves; each
+ * process is in all of them. */
 static int open_places(MPI_Comm comm, struct place *at)
 {
     int rank = check_rank(comm), size = check_size(comm), left = rank < (size + 1) / 2;
@@ -658,7 +658,7 @@ static void *cases(void *arg)
     return NULL;
 }
 
-/* A communicator may go before what was started over it is complete. */
+/* A communicator may go before its collectives are complete. */
 static void freed_comm(void)
 {
     for (int i = 0; i < 20; i++) {

@@ -2,7 +2,7 @@
 
 /*
  * Collectives over intercommunicators of every shape that the world gives, from every root, with
- * few and many data: what arrives says where it came from and where it was meant to go. The left
+ * few and many data: each value names its source and its destination. The left
  * group has plain ints, the right one ints with gaps. Now and then a process comes late.
  */
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void verify_none(int first, int n)
         CHECK(in[at(first + i)] == -1);
 }
 
-/* Forget what has come; so many ints are to. */
+/* Forget the received data; expect so many ints. */
 static void clear(int ints)
 {
     static unsigned calls;
@@ -95,7 +95,7 @@ static int named(int root)
 
 /* ---- one way ---- */
 
-/* What must not be looked at. */
+/* An argument that must not be looked at. */
 static int *const bad = (int *)8;
 
 static void bcast(int n, int root)
@@ -567,7 +567,7 @@ static void wrong_place(void)
     FAILS(MPI_ERR_BUFFER, MPI_Reduce(in, place, 1, MPI_INT, MPI_SUM, MPI_ROOT, inter));
 }
 
-/* What is too long is told at those that get it, and the next collective is in order. */
+/* Receivers of too much data get an error, and the next collective is in order. */
 static void truncation(void)
 {
     int as = named(0), code = MPI_Bcast(in, as == MPI_ROOT ? 4 : 2, MPI_INT, as, inter);

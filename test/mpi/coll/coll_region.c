@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Collectives one after the other on many communicators, which share memory where they are of one
+ * Collectives one after the other on many communicators, which share memory on one
  * host: every value is checked against what the definition gives. Kind, size, root, operation and
  * communicator of each come from one seed, the same at all ranks; each rank is late now and then,
  * by itself.
@@ -336,7 +336,7 @@ static void alltoallv(struct part *p)
         expect_some(p, block(p, p->out, r), r, p->rank);
 }
 
-/* What comes in place is as much as what goes. */
+/* In place, received data are as long as sent data. */
 static void alltoallv_in_place(struct part *p)
 {
     struct lengths l = {0};

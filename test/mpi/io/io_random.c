@@ -8,12 +8,12 @@
  *   io_random KIND FIRST COUNT
  *
  * KIND says what the system calls of this program do, by the seed:
- *   plain    what they are asked for; reads take long, so that who changes what was read should have
- *            locked it
+ *   plain    what they are asked for; reads take long, so that a change of the same bytes needs a
+ *            lock
  *   short    a part of it, or EINTR
  *   nolocks  there are no locks, and reads take long
  *   errors   they fail now and then, in any process: then all processes of a collective access must
- *            get an error, none may hang, and what was not touched by a failed access must be right
+ *            get an error, none may hang, and bytes outside a failed access must be right
  *   full     nothing can be written past a place in the file
  */
 #include <errno.h>
@@ -261,7 +261,7 @@ static bool one_call(MPI_File file, struct random *common, struct random *own)
     return any;
 }
 
-/* What is in the file, but for what nobody knows. */
+/* The file's content, but for unknown bytes. */
 static void compare(const char *name)
 {
     static unsigned char all[CELLS * LONG], file[CELLS * LONG];

@@ -4,7 +4,7 @@
  * Performance variables of queues, waits and connections: lengths at every moment, their marks,
  * time that passes in a wait, sleeps and wakings.
  *
- * Ranks go in pairs, in which one watches while the other does what it is told. Whoever is alone
+ * Ranks go in pairs, in which one watches while the other does what it is told. A single rank
  * sends to itself. With "threads", at MPI_THREAD_MULTIPLE.
  */
 #include <pthread.h>
@@ -212,7 +212,7 @@ static void serve_waits(void)
     tell(DONE);
 }
 
-/* Over shared memory it is the sender who wakes. It may find the sleeper just looking up. */
+/* Over shared memory the sender wakes it. It may find the sleeper just looking up. */
 static void wake(int shared)
 {
     MPI_T_pvar_handle wakeups = tool_handle(session, "wakeups", NULL, 1);
@@ -247,7 +247,7 @@ static void *receive_one(void *arg)
     return NULL;
 }
 
-/* A thread waits for what another sends to its own process: it is that one who wakes it. */
+/* A thread waits for what another sends to its own process: the other wakes it. */
 static void wake_thread(void)
 {
     pthread_t thread;
@@ -303,7 +303,7 @@ static int connections(void)
         MPI_T_pvar_handle level = tool_handle(session, name, NULL, 1);
         for (int k = 0; k < size; k++)
             count += states[k] == i;
-        if (strcmp(name, "connections_unbound")) /* of whom nothing is known, nothing is counted */
+        if (strcmp(name, "connections_unbound")) /* no counts of an unknown peer */
             SAME(tool_read(session, level), count);
         OK(MPI_T_pvar_handle_free(session, &level));
     }

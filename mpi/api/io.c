@@ -322,7 +322,7 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
  *
  * MPI_ERR_TYPE: a type is none or not committed.
  * MPI_ERR_IO: a type has offsets that are negative or decrease, or, for writing, parts that
- * overlap.
+ *   overlap.
  * MPI_ERR_ARG: disp is negative, datarep is NULL, or filetype is not made of whole etypes.
  * MPI_ERR_UNSUPPORTED_DATAREP: there is no such representation, or it is not for these types.
  * MPI_ERR_NOT_SAME: datarep, or the extent of etype, is not the same in all processes.

@@ -71,7 +71,7 @@ static __attribute__((noinline)) int wait_slow(MPI_Request *request, MPI_Status 
  *
  * request (inout): the request; then MPI_REQUEST_NULL, unless it is persistent
  * status: describes the message received or, for sends, tells only of a cancellation; or
- * MPI_STATUS_IGNORE
+ *   MPI_STATUS_IGNORE
  *
  * MPI_ERR_ARG: a pointer is NULL.
  * MPI_ERR_REQUEST: not a request, or one that was freed.

@@ -87,7 +87,7 @@ static void put(int *to, int value)
  * verbosity: MPI_T_VERBOSITY_USER_BASIC or MPI_T_VERBOSITY_TUNER_BASIC
  * var_class: MPI_T_PVAR_CLASS_STATE, _LEVEL, _HIGHWATERMARK, _COUNTER, _AGGREGATE or _TIMER
  * datatype: MPI_INT for states, MPI_DOUBLE, in seconds, for timers, MPI_UNSIGNED_LONG_LONG for
- * others
+ *   others
  * enumtype: the words that a state stands for; MPI_T_ENUM_NULL for others
  * bind: MPI_T_BIND_MPI_COMM for a value of each peer, MPI_T_BIND_NO_OBJECT for others
  * readonly: 1 if it cannot be written or reset

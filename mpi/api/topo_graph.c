@@ -375,8 +375,8 @@ static int count_edges(struct comm *comm, const struct edge_side *from, const in
  * n: number of nodes whose edges this process gives, 0 or more
  * sources: where the edges begin: n ranks of comm_old, which may be the same
  * degrees: for each of them, how many edges are given
- * destinations: their destinations: as many ranks of comm_old as all degrees make, those of the
- * first   source first
+ * destinations: their destinations: as many ranks of comm_old as all degrees make, those of
+ *   the first source first
  * weights: weights of the edges, 0 or more each, in the same order; or MPI_UNWEIGHTED, which all
  *   give or none; or MPI_WEIGHTS_EMPTY if there are no edges
  * info: hints, or MPI_INFO_NULL; none is known

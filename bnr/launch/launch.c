@@ -271,10 +271,9 @@ static int prepare(struct child *c)
     if (l->has_terminal ? setsid() < 0 : setpgid(0, 0))
         return -1;
     start_signals_restore();
-    c->step = "bind the process to mpiexec by prctl()";
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL))
-        return -1;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a help: the warden ends the rank in any case */
     if (getppid() != c->parent) {
+        c->step = "begin before its parent ends";
         errno = ESRCH;
         return -1;
     }
@@ -346,8 +345,12 @@ static pid_t start_child(struct child *c)
         return -1;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* no handler may run in shared memory */
-    pid_t pid = clone(child_main, stack + CHILD_STACK,
-                      CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, c, &c->pidfd);
+    int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
+    pid_t pid = clone(child_main, stack + CHILD_STACK, flags | CLONE_PIDFD, c, &c->pidfd);
+    if (pid < 0 && errno != EAGAIN && errno != ENOMEM) { /* Linux before 5.2, emulators, filters */
+        c->pidfd = -1;
+        pid = clone(child_main, stack + CHILD_STACK, flags, c);
+    }
     int error = errno;
     sigprocmask(SIG_SETMASK, &old, NULL);
     free(stack);

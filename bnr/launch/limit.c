@@ -34,10 +34,18 @@ static struct {
     long oom_kills;
 } start;
 
-bool limit_raise_stack(char why[512])
+/* Where a filter refuses to tell a limit there is none to mind: it may be higher than any. */
+static struct rlimit limit_now(int kind)
 {
     struct rlimit limit;
-    getrlimit(RLIMIT_STACK, &limit);
+    if (getrlimit((unsigned)kind, &limit))
+        limit.rlim_cur = limit.rlim_max = RLIM_INFINITY;
+    return limit;
+}
+
+bool limit_raise_stack(char why[512])
+{
+    struct rlimit limit = limit_now(RLIMIT_STACK);
     start.stack = limit;
     if (limit.rlim_cur >= STACK_MIN)
         return true;
@@ -83,10 +91,10 @@ static long oom_kills(void)
 
 void limit_remember(void)
 {
-    getrlimit(RLIMIT_NOFILE, &start.files);
-    getrlimit(RLIMIT_FSIZE, &start.file_size);
+    start.files = limit_now(RLIMIT_NOFILE);
+    start.file_size = limit_now(RLIMIT_FSIZE);
     if (!start.stack.rlim_max)
-        getrlimit(RLIMIT_STACK, &start.stack);
+        start.stack = limit_now(RLIMIT_STACK);
     start.oom_kills = oom_kills();
 }
 
@@ -108,8 +116,8 @@ uint64_t limit_started(int kind)
         limit = start.file_size;
     else if (kind == RLIMIT_STACK)
         limit = start.stack;
-    else if (kind != RLIMIT_NOFILE && getrlimit((unsigned)kind, &limit))
-        limit.rlim_cur = RLIM_INFINITY;
+    else if (kind != RLIMIT_NOFILE)
+        limit = limit_now(kind);
     return limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
@@ -124,7 +132,6 @@ void limit_restore(void)
  * table of files grows to its size here, while there is one thread: later that takes milliseconds. */
 int limit_check_files(int files, char why[512])
 {
-    struct rlimit limit = {0};
     int count = 0, rc = 0;
     int *fds = malloc((size_t)files * sizeof(*fds));
     if (fds && (fds[0] = open("/", O_PATH | O_CLOEXEC)) >= 0)
@@ -135,7 +142,7 @@ int limit_check_files(int files, char why[512])
         rc = -ENOMEM;
     else if (count < files)
         rc = -errno;
-    getrlimit(RLIMIT_NOFILE, &limit);
+    struct rlimit limit = limit_now(RLIMIT_NOFILE);
     if (rc == -EMFILE)
         snprintf(why, 512,
                  "the limit of %ld open files is too low for this job; raise it, by ulimit -n %ld "

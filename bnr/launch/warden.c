@@ -162,8 +162,8 @@ static void kill_known(int proc, const char *name, pid_t pid, const struct mark 
         kill(pid, SIGKILL);
         return;
     }
-    if (is_of_job(proc, name, mark))
-        syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+    if (is_of_job(proc, name, mark) && syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) && errno != ESRCH)
+        kill(pid, SIGKILL); /* a filter of system calls may refuse the other call alone */
     close(fd);
 }
 
@@ -310,7 +310,11 @@ static int start_one(struct wardens *w, int i)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* in the warden for ever: only SIGKILL ends it */
     /* fork() would run the libraries' handlers, which may make pipes. */
+#ifdef __s390__ /* the stack comes first there */
+    pid_t pid = (pid_t)syscall(SYS_clone, NULL, SIGCHLD, NULL, NULL, NULL);
+#else
     pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+#endif
     if (!pid) {
         struct mark mark;
         setsid();

@@ -285,7 +285,7 @@ void listen_accept(struct tcp *tcp)
             if (!drop_oldest(tcp, STRANGER_MUTE) && !drop_oldest(tcp, STRANGER_GREETED))
                 accept_none(tcp, -fd);
             return;
-        } else if (fd == -ENOSYS || fd == -EPERM) {
+        } else if (fd == -ENOSYS || fd == -EPERM || fd == -EACCES || fd == -EOPNOTSUPP) {
             accept_none(tcp, -fd);
             return;
         } /* else this one has gone */

@@ -130,11 +130,12 @@ int tcp_socket(int family)
     return fd < 0 ? -errno : fd;
 }
 
-/* Where a filter does not know accept4(), as accept() does. */
+/* A filter of system calls may refuse accept4() alone, by any of these errors. */
 static int accept_one(int listener)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+    if (fd >= 0 ||
+        (errno != ENOSYS && errno != EPERM && errno != EACCES && errno != EOPNOTSUPP && errno != EINVAL))
         return fd;
     fd = accept(listener, NULL, NULL);
     if (fd >= 0)
@@ -192,7 +193,8 @@ static int choose_addresses(const struct chan_env *env, struct addr_list *list, 
                  "tcp_addresses holds '%s', which is no address, and no interface or network of this "
                  "host; ip addr lists them", bad);
     else if (rc)
-        snprintf(why, size, "the addresses of this host cannot be read: %s", strerror(-rc));
+        snprintf(why, size, "the addresses of this host cannot be read, by a netlink socket: %s",
+                 strerror(-rc));
     else if (!list->count)
         snprintf(why, size, "this host has no address%s", *wanted ? " beside those left out" : "");
     return rc ? rc : list->count ? 0 : -ENODEV;
@@ -240,11 +242,13 @@ static int await_call(struct tcp *tcp)
     return rc ? rc : -EAGAIN;
 }
 
-static int open_epoll(struct tcp *tcp)
+static int open_epoll(struct tcp *tcp, const char **step)
 {
+    *step = "epoll_create1()";
     tcp->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (tcp->epoll < 0)
         return -errno;
+    *step = "timerfd_create()";
     tcp->tick.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (tcp->tick.fd < 0)
         return -errno;
@@ -296,13 +300,16 @@ static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, s
     tcp->last_dirty = &tcp->dirty;
     tcp->last_stranger = &tcp->strangers;
     tcp->tick = (struct tcp_sock){.fd = -1, .kind = SOCK_TICK};
+    const char *step = "getrandom()";
     rc = os_random(&tcp->nonce, sizeof(tcp->nonce));
     if (!rc)
-        rc = open_epoll(tcp);
-    if (!rc)
+        rc = open_epoll(tcp, &step);
+    if (!rc) {
+        step = "bind() and listen()";
         rc = env->served ? write_card(tcp, &list) : start_listening(tcp, &list);
+    }
     if (rc) {
-        snprintf(why, size, "no port can be opened: %s", strerror(-rc));
+        snprintf(why, size, "no port can be opened, by %s: %s", step, strerror(-rc));
         tcp_close(&tcp->base);
         return rc == -ENOMEM ? rc : -ENODEV;
     }

@@ -16,7 +16,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "mpid/device.h"
@@ -241,8 +240,7 @@ void mpid_region_close(struct mpid_region *region, uint32_t users)
 void region_orphan(void)
 {
     for (struct mpid_region *region = regions.all; region; region = region->next)
-        (void)mmap(region->head, region->size, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        (void)os_segment_leave(region->head, region->size);
     regions.closed = NULL;
 }
 

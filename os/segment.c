@@ -71,16 +71,32 @@ static int protection(int writable)
     return writable ? PROT_READ | PROT_WRITE : PROT_READ;
 }
 
+/* Bytes from the beginning of a page, which the machine chooses: 4 to 64 KiB, to here. */
+static size_t into_page(uint64_t at)
+{
+    return (size_t)(at & ((uint64_t)sysconf(_SC_PAGESIZE) - 1));
+}
+
 void *os_segment_map(int fd, uint64_t offset, size_t size, int writable)
 {
-    void *base = mmap(NULL, size, protection(writable), MAP_SHARED, fd, (off_t)offset);
-    return base == MAP_FAILED ? NULL : base;
+    size_t before = into_page(offset);
+    char *base = mmap(NULL, before + size, protection(writable), MAP_SHARED, fd, (off_t)(offset - before));
+    return base == MAP_FAILED ? NULL : base + before;
 }
 
 void os_segment_unmap(void *base, size_t size)
 {
+    size_t before = into_page((uintptr_t)base);
     if (base)
-        munmap(base, size);
+        munmap((char *)base - before, before + size);
+}
+
+int os_segment_leave(void *base, size_t size)
+{
+    size_t before = into_page((uintptr_t)base);
+    void *at = mmap((char *)base - before, before + size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    return at == MAP_FAILED ? -errno : 0;
 }
 
 int os_segment_remap(void *base, int fd, uint64_t offset, size_t size, int writable)

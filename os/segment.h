@@ -34,10 +34,11 @@ int os_segment_seal(int fd, enum os_segment_use use);
  * file system cannot; then nothing has changed. */
 int os_segment_clear(int fd, uint64_t offset, uint64_t size);
 
-/* Map size bytes at offset (a multiple of the page size) shared. Returns the
- * address, or NULL with errno set. */
+/* Map size bytes at any offset shared. Returns the address, or NULL with errno set. */
 void *os_segment_map(int fd, uint64_t offset, size_t size, int writable);
 void os_segment_unmap(void *base, size_t size);
+/* Put zero bytes of this process alone in the place of a mapping. Returns 0 or -errno. */
+int os_segment_leave(void *base, size_t size);
 /* Map other bytes over an existing mapping, which needs no more address space. Returns 0, or
  * -errno; then base maps either. */
 int os_segment_remap(void *base, int fd, uint64_t offset, size_t size, int writable);

@@ -1,15 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The library, compiled for aarch64, and its tests that need one process, run by qemu.
-# usage: aarch64.sh [BUILD]
+# The library, compiled for another machine, and its tests that need one process, run by qemu.
+# usage: cross.sh aarch64|s390x|ppc64le|riscv64 [BUILD]
 # BUILD, a build folder of this machine's, has what is made before anything is compiled. Headers of
 # libraries are this machine's. Its last line says N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-build=${1:-build}
-compiler=aarch64-linux-gnu-gcc
-if ! command -v $compiler >/dev/null || ! command -v qemu-aarch64 >/dev/null; then
-    echo "there is no $compiler or no qemu-aarch64: install gcc-aarch64-linux-gnu and qemu-user"
+machine=$1 build=${2:-build}
+case $machine in
+ppc64le) name=powerpc64le more= ;;
+riscv64) name=riscv64 more=-latomic ;;
+*) name=$machine more= ;;
+esac
+compiler=$name-linux-gnu-gcc
+if ! command -v "$compiler" >/dev/null || ! command -v "qemu-$machine" >/dev/null; then
+    echo "there is no $compiler or no qemu-$machine: install gcc-$name-linux-gnu and qemu-user"
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
@@ -20,14 +25,14 @@ for header in uthash.h hwloc.h hwloc; do
     ln -s "/usr/include/$header" "$out/headers/$header"
 done
 cp -r /usr/include/hwloc "$out/own" 2>/dev/null
-for at in /usr/include/*-linux-gnu/hwloc; do # what hwloc's build has written: sizes of 64 bits
+for at in "/usr/include/$(gcc -print-multiarch)/hwloc"; do # what hwloc's build has written: sizes of 64 bits
     [ ! -d "$at" ] || { rm "$out/headers/hwloc"; cp -r "$at/." "$out/own/"; mv "$out/own" "$out/headers/hwloc"; }
 done
 passed=0 failed=0
 cache=$(command -v ccache)
 
 compile() {
-    $cache $compiler -std=gnu11 -O2 -D_GNU_SOURCE -DVIREO_MPI_NO_DEPRECATED -Wall -Wextra -Werror \
+    $cache "$compiler" -std=gnu11 -O2 -D_GNU_SOURCE -DVIREO_MPI_NO_DEPRECATED -Wall -Wextra -Werror \
         -Wno-unused-parameter -DOP_KERNELS=op_kernels_any \
         '-DOP_HALF="mpi/type/op_half_loop.h"' -I. -Itest/mpi -I"$build" -I"$build/include" -I"$build/channels" \
         -I"$build/mpi" -idirafter "$out/headers" "$@"
@@ -55,15 +60,15 @@ for source in $sources; do
         failed=$((failed + 1))
     fi
 done
-for name in type_contents type_match type_signature coll_reduce coll_movement coll_forms p2p_types \
+for test in type_contents type_match type_signature coll_reduce coll_movement coll_forms p2p_types \
     p2p_sizes p2p_cancel p2p_persist group_sets group_ranges info_basic handle_garbage handle_numbers \
     errh_codes errh_words attr_type comm_dup topo_cart part_shapes threads_objects; do
     # shellcheck disable=SC2086
-    if compile -static test/mpi/*/"$name.c" $objects -o "$out/$name" -lpthread -ldl 2>"$out/log" &&
-        timeout 60 qemu-aarch64 "$out/$name" >>"$out/log" 2>&1; then
+    if compile -static test/mpi/*/"$test.c" $objects -o "$out/$test" -lpthread -ldl $more 2>"$out/log" &&
+        timeout 60 "qemu-$machine" "$out/$test" >>"$out/log" 2>&1; then
         passed=$((passed + 1))
     else
-        echo "not so on aarch64: $name"
+        echo "not so on $machine: $test"
         grep -v 'statically linked' "$out/log" | tail -5
         failed=$((failed + 1))
     fi

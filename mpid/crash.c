@@ -14,6 +14,7 @@
 
 #include "mpid/call_site.h"
 #include "mpid/device.h"
+#include "os/calls.h"
 #include "os/settings.h"
 
 enum { PATIENCE_MS = 2000 };
@@ -39,7 +40,7 @@ static void have_copy_say(int number)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
         return;
-    pid_t pid = _Fork(); /* which takes no lock, and calls no handler */
+    pid_t pid = os_fork_alone();
     if (pid == 0) {
         say(number);
         _exit(0);

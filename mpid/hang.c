@@ -16,6 +16,7 @@
 #include "mpid/device.h"
 #include "mpid/sleep.h"
 #include "mpid/wait.h"
+#include "os/calls.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/lock.h"
@@ -521,7 +522,7 @@ static bool is_news(void)
             return false;
     if (hang.told_count == THREADS_MAX)
         return false;
-    hang.told_ids[hang.told_count] = gettid();
+    hang.told_ids[hang.told_count] = os_thread_id();
     hang.told[hang.told_count++] = me;
     return true;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bnr/launch/launch.h"
+#include "os/calls.h"
 
 extern char **environ;
 

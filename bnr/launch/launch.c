@@ -28,6 +28,7 @@
 
 #include "bnr/launch/limit.h"
 #include "bnr/launch/start_signals.h"
+#include "os/calls.h"
 #include "os/file.h"
 #include "os/log.h"
 

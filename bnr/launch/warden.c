@@ -18,6 +18,7 @@
 
 #include "bnr/launch/directory.h"
 #include "bnr/launch/session_folder.h"
+#include "os/calls.h"
 #include "os/clock.h"
 
 enum {
@@ -309,12 +310,7 @@ static int start_one(struct wardens *w, int i)
         return -errno;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old); /* in the warden for ever: only SIGKILL ends it */
-    /* fork() would run the libraries' handlers, which may make pipes. */
-#ifdef __s390__ /* the stack comes first there */
-    pid_t pid = (pid_t)syscall(SYS_clone, NULL, SIGCHLD, NULL, NULL, NULL);
-#else
-    pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-#endif
+    pid_t pid = os_fork_alone(); /* the libraries' handlers may make pipes */
     if (!pid) {
         struct mark mark;
         setsid();

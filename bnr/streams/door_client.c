@@ -12,6 +12,7 @@
 
 #include "bnr/streams/fd_end.h"
 #include "bnr/wire/hub_frame.h"
+#include "os/calls.h"
 
 enum {
     OUT_MAX = 64 << 20, /* bytes that wait for a process; windows keep them far below */

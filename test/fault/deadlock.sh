@@ -72,8 +72,11 @@ run --timeout 3 -n 32 "$deadlock" crowd >out 2>err
 same "a crowded host: the time limit ends it" $? 124
 [ $(($(date +%s) - begun)) -lt 20 ] || fail "a crowded host: the report is late" "$(cat err)"
 holds "a crowded host" "$(cat err)" "Culprits: ranks 0-3 (a deadlock)"
-run --timeout 1 --bind-to none -n 4 "$deadlock" starved >out 2>err
-same "a rank without a processor: the time limit ends it" $? 124
+for limit in 1 4 12; do # on a busy machine the two may not wait for each other yet
+    run --timeout $limit --bind-to none -n 4 "$deadlock" starved >out 2>err
+    same "a rank without a processor: the time limit ends it" $? 124
+    grep -q "No rank is seen to wait in vain: the job goes on" err || break
+done
 case $(tr -d '\n' <err) in
 *"rank 0: is outside MPI"* | *"Culprit: rank 0"*) fail "a rank without a processor is the culprit" "$(cat err)" ;;
 *"a deadlock"* | *"rank 0: did not answer in time"*) ;;

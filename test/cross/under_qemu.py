@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of a build for another machine, run by qemu on this one; mpiexec, too, is the other machine's.
+
+usage: under_qemu.py BUILD [-k WORD] [NAME...]
+
+BUILD was set up by `meson setup BUILD --cross-file test/cross/aarch64.ini -Dtests=true`. Without NAMEs the unit tests run, the
+channel suite, and MPI programs with up to four ranks. qemu's own programs stand before each of the machine's, so that
+no binfmt_misc is needed. -k takes only tests whose name has the word. Its last line says N passed, N failed, N skipped.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+# e_machine of an ELF file: the program of qemu
+MACHINES = {183: "qemu-aarch64", 22: "qemu-s390x", 21: "qemu-ppc64le", 243: "qemu-riscv64"}
+LIMIT = 300 # seconds; qemu is ten times slower than the machine
+AT_ONCE = 3
+# These count threads, sleeps or time, set limits, or read the parts of the machine: qemu's own or this one's. For
+# queues and profile a script runs mpiexec.
+NOT_UNDER_QEMU = re.compile(r"os-futex$|shm-many|tcp-(doors|ends)|tool_queues|p2p_asleep|io_session|^queues|^profile|"
+                            r"comm_split_type n=. hosts")
+RANKS = re.compile(r" n=([0-9]+) (\S+)$")
+
+
+def emulator(path):
+    """The program of qemu for this file, or None."""
+    try:
+        head = open(path, "rb").read(20)
+    except OSError:
+        return None
+    if head[:4] != b"\x7fELF":
+        return None
+    return MACHINES.get(int.from_bytes(head[18:20], "little" if head[5] == 1 else "big"))
+
+
+def wanted(test):
+    name, suite = test["name"], test["suite"][0].partition(":")[2]
+    if NOT_UNDER_QEMU.search(name):
+        return False
+    if suite in ("unit", "mpi_unit"):
+        return True
+    if suite == "channels":
+        return re.match(r"conform-(loopback|shm|tcp)|tcp-|shm-", name) is not None
+    ranks = RANKS.search(name)
+    return suite == "mpi" and ranks is not None and 2 <= int(ranks[1]) <= 4
+
+
+def run(test, build):
+    words = []
+    for word in test["cmd"]:
+        path = build / word if "/" in word else pathlib.Path(word)
+        qemu = emulator(path) if "/" in word else None
+        words += [qemu, str(path)] if qemu else [word]
+    environment = os.environ | test["env"]
+    try:
+        done = subprocess.run(["timeout", "-k", "5", str(LIMIT), *words], cwd=build, env=environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        return 1, str(error)
+    return done.returncode, done.stdout + done.stderr
+
+
+def main(build, *options):
+    build = pathlib.Path(build).resolve()
+    listed = subprocess.run(["meson", "introspect", "--tests", str(build)], capture_output=True, text=True, check=True)
+    tests = [t for t in json.loads(listed.stdout) if t["suite"]]
+    word = options[1] if options[:1] == ("-k",) else ""
+    names = options[2:] if word else options
+    tests = [t for t in tests if (t["name"] in names if names else wanted(t)) and word in t["name"]]
+    counts = {0: 0, 77: 0, 1: 0}
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        for test, (status, said) in zip(tests, pool.map(lambda t: run(t, build), tests)):
+            kind = status if status in (0, 77) else 1
+            counts[kind] += 1
+            if kind == 1:
+                print(f"not so: {test['name']}: status {status}\n    " + "\n    ".join(said.splitlines()[-12:]), flush=True)
+    print(f"{counts[0]} passed, {counts[1]} failed, {counts[77]} skipped")
+    return 1 if counts[1] or not counts[0] else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

@@ -9,9 +9,10 @@
  * addresses there, and others get them on demand, and wait for missing ones. So starting up
  * exchanges no message; a fence exists for programs that want one.
  *
- * The back end depends on how the process was started: "native" (by mpiexec of this project) or
- * "singleton" (without a launcher: a group of one). Where the environment shows a larger job of a
- * launcher that does not answer, BNR_Init fails.
+ * The back end depends on how the process was started: "native" (by mpiexec of this project), "pmi"
+ * (by a manager with PMI-1: Hydra, Slurm's pmi2 plugin, Flux) or "singleton" (without a launcher: a
+ * group of one). Where the environment shows a larger job of a launcher that does not answer, BNR_Init
+ * fails. BNR_Query_caps tells what a back end can do.
  *
  * Invariants
  *   - All calls return BNR_SUCCESS or a negative BNR code. Outputs are written
@@ -89,7 +90,7 @@ typedef struct {
 } BNR_Init_attr;
 
 /* Join the job that this process was started in. attr may be NULL. Exchanges no message and waits
- * for no process. Counted: a second call only counts (and replaces the hook if it has an attr). May
+ * for no process, but by "pmi": there the first call is collective over the job. Counted: a second call only counts (and replaces the hook if it has an attr). May
  * be called again after the last BNR_Finalize. On failure it has written the fault and the cure to
  * stderr, in one line: BNR_ERR_PERM if another live process is this rank, BNR_ERR_UNSUPPORTED if an
  * unknown launcher started more than one process, BNR_ERR_PROTO if the environment does not fit the
@@ -113,7 +114,7 @@ int BNR_Initialized(int *flag);
 #define BNR_CAP_HOST_MEMORY 0x400 /* BNR_Get_host_memory works for ranks on this host */
 int BNR_Query_caps(unsigned long long *caps);
 
-/* *name = "native" or "singleton"; static. */
+/* *name = "native", "pmi" or "singleton"; static. */
 int BNR_Backend_name(const char **name);
 
 /* Run due event callbacks. Cheap enough for every turn of a progress loop: one load when there is
@@ -158,7 +159,8 @@ int BNR_Free_group(BNR_Group *g);
 /* ---- key-value space ---- */
 
 /* Keep len (at most BNR_MAX_VALUE) bytes under key in this process's part of
- * g's space. Every member can get it as soon as this returns. A key is 1 to
+ * g's space. Every member can get it as soon as this returns; without BNR_CAP_LAZYGET after the next
+ * BNR_Fence. A key is 1 to
  * BNR_MAX_KEY bytes, NUL-terminated. Without BNR_PUT_REPLACE a key that is
  * there already is BNR_ERR_EXISTS. BNR_ERR_NOMEM once about 1 MiB has been
  * put in all (replaced values count: space is not reused). */

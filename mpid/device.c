@@ -224,6 +224,12 @@ static int attach(char *why, size_t size)
 
 /* ---- life ---- */
 
+bool device_shows_keys(void)
+{
+    unsigned long long caps = 0;
+    return device.world.size == 1 || (!BNR_Query_caps(&caps) && (caps & BNR_CAP_LAZYGET));
+}
+
 static int start(char *why, size_t size)
 {
     const struct mpid_world *world = &device.world;
@@ -260,6 +266,10 @@ static int start(char *why, size_t size)
     if (!rc && BNR_Put(device.group, "card", device.card, strlen(device.card), 0)) {
         snprintf(why, size, "this process's card could not be published");
         rc = -ENOMEM;
+    }
+    if (!rc && !device_shows_keys() && BNR_Fence(device.group)) {
+        why[0] = 0; /* it has been said */
+        rc = -EIO;
     }
     return rc;
 }

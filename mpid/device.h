@@ -134,6 +134,7 @@ static inline bool device_take_news(uint32_t *seen)
     return has;
 }
 
+bool device_shows_keys(void); /* whether peers find a key without a fence */
 /* Whether the process of this VC has ended, and has no link but the VC's. */
 bool device_is_ended(const struct vc *vc);
 /* The same of any rank of our group. */

@@ -32,6 +32,8 @@
 #include "os/clock.h"
 #include "os/settings.h"
 
+enum { CLOSE_PATIENCE_NS = 1000000000 };
+
 static int say(const char *key)
 {
     int rc = BNR_Put(device.group, key, "1", 1, 0);
@@ -110,9 +112,13 @@ static bool is_quiet(void *arg)
     return quiet;
 }
 
-/* Whether the peer answers no CLOSE: it is not of the world model, or is done with that. */
+/* Whether the peer answers no CLOSE: it is not of the world model, or is done with that. Some process managers bring
+ * no word after MPI_Init. There the peers of a process that uses sessions, too, have so long to answer; its connections
+ * outlive MPI_Finalize in any case. */
 static bool is_beyond(const struct vc *vc)
 {
+    if (!device_shows_keys())
+        return (device.used & MPID_SESSIONS) && os_now_ns() - device.final_ns > CLOSE_PATIENCE_NS;
     return epoch_peer_says(vc, "over") ||
            (epoch_peer_says(vc, "sessions") && epoch_peer_says_not(vc, "world"));
 }

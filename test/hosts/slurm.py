@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpiexec in an allocation of Slurm starts a daemon a node by srun. usage: slurm.py BUILD
+"""mpiexec in an allocation of Slurm starts a daemon a node by srun; srun starts ranks itself. usage: slurm.py BUILD
 
 Starts a Slurm of its own, with two nodes on this machine, and ends it. Status 77 where Slurm is not
 installed, or this user is not root.
@@ -123,6 +123,12 @@ class Slurm:
         return subprocess.run(["salloc", "--quiet", "-N2", *words], env=self.environment, timeout=90,
                               capture_output=True, text=True)
 
+    def run_step(self, *words):
+        """Run a command by srun, without an allocation."""
+        environment = {n: v for n, v in self.environment.items() if not n.startswith("VIREO_")}
+        return subprocess.run(["srun", "--quiet", "--kill-on-bad-exit=1", *words], env=environment, timeout=90,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
 
 def check(slurm, build):
     # A rank's parent is the daemon of its node, to which Slurm has told the node's name.
@@ -148,6 +154,28 @@ def check(slurm, build):
     claim("an exit code comes back", done.returncode == 7, done.returncode, done.stderr)
 
 
+def check_srun(slurm, build):
+    """Ranks that srun starts, without mpiexec."""
+    work = f"{build}/test/bnr/mpi_work"
+    said = [f"rank {r} of 4" for r in range(4)]
+    srun = ("-N2", "--ntasks-per-node=2", work)
+    acts = ("init", "hello", "ring", "barrier=3", "allreduce=3", "message=1048576", "colls", "finalize")
+    done = slurm.run_step("--mpi=pmi2", *srun, *acts)
+    claim("srun --mpi=pmi2 starts four ranks on two nodes",
+          done.returncode == 0 and sorted(done.stdout.splitlines()) == said, done.stdout, done.stderr)
+    done = slurm.run_step("--mpi=pmi2", "-N1", "-n1", work, "init", "hello", "finalize")
+    claim("and one alone", done.returncode == 0 and done.stdout == "rank 0 of 1\n", done.stdout, done.stderr)
+    done = slurm.run_step("--mpi=none", *srun, *acts)
+    claim("srun --mpi=none ends with a line of each that names the cure",
+          done.returncode != 0 and "--mpi=pmi2" in done.stderr and not done.stdout, done.stdout, done.stderr)
+    done = slurm.run_step("--mpi=pmi2", *srun, "init", "abort=9", "sleep=30000")
+    claim("an abort ends all, and says why",
+          done.returncode != 0 and "aborted with code 9" in done.stderr, done.returncode, done.stderr)
+    done = slurm.run_step("--mpi=pmi2", *srun, "init", "barrier")
+    claim("a rank that leaves without MPI_Finalize fails the step",
+          done.returncode != 0 and "exited without MPI_Finalize" in done.stderr, done.returncode, done.stderr)
+
+
 def main(build):
     missing = [name for name in NEEDED if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]
     if missing:
@@ -160,6 +188,7 @@ def main(build):
         try:
             slurm.start()
             check(slurm, os.path.abspath(build))
+            check_srun(slurm, os.path.abspath(build))
         finally:
             slurm.stop()
 

@@ -216,6 +216,12 @@ int BNR_Progress(int *did_work)
     return BNR_SUCCESS;
 }
 
+int BNR_Fence(BNR_Group g)
+{
+    (void)g;
+    return BNR_SUCCESS;
+}
+
 int BNR_Query_caps(unsigned long long *caps)
 {
     *caps = beneath.hears ? BNR_CAP_XCAST : 0;

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The text of PMI-1; see pmi_wire.h. */
+#include "bnr/client/pmi_wire.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- fields ---- */
+
+bool pmi_field(const char *line, const char *name, const char **at, size_t *len)
+{
+    size_t name_len = strlen(name);
+    for (const char *word = line; *word; word += strspn(word, " ")) {
+        size_t word_len = strcspn(word, " ");
+        if (word_len > name_len && word[name_len] == '=' && !memcmp(word, name, name_len)) {
+            *at = word + name_len + 1;
+            *len = word_len - name_len - 1;
+            return true;
+        }
+        word += word_len;
+    }
+    return false;
+}
+
+bool pmi_text(const char *line, const char *name, char *to, size_t size)
+{
+    const char *at;
+    size_t len;
+    if (!pmi_field(line, name, &at, &len) || len >= size)
+        return false;
+    memcpy(to, at, len);
+    to[len] = 0;
+    return true;
+}
+
+bool pmi_number(const char *line, const char *name, int *number)
+{
+    char text[16], *end;
+    if (!pmi_text(line, name, text, sizeof(text)))
+        return false;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < INT_MIN || value > INT_MAX)
+        return false;
+    *number = (int)value;
+    return true;
+}
+
+static bool has(const char *line, const char *name, const char *value)
+{
+    const char *at;
+    size_t len;
+    return pmi_field(line, name, &at, &len) && len == strlen(value) && !memcmp(at, value, len);
+}
+
+bool pmi_is(const char *line, const char *command)
+{
+    return has(line, "cmd", command);
+}
+
+bool pmi_succeeded(const char *line)
+{
+    int rc;
+    const char *at;
+    size_t len;
+    if (pmi_field(line, "rc", &at, &len))
+        return pmi_number(line, "rc", &rc) && !rc;
+    return !has(line, "info", "fail");
+}
+
+/* ---- values ---- */
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+bool pmi_chunk_key(char to[PMI_KEY], int owner, const char *key, int number)
+{
+    for (const char *c = key; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("._-", *c))
+            return false;
+    int n = snprintf(to, PMI_KEY, "v%d.%s.%d", owner, key, number);
+    return n > 0 && n < PMI_KEY;
+}
+
+size_t pmi_chunk_bytes(int value_max, const char *name, const char *key)
+{
+    size_t rest = strlen("cmd=put kvsname= key= value=\n") + strlen(name) + strlen(key);
+    size_t room = rest < PMI_LINE ? PMI_LINE - rest : 0;
+    size_t most = value_max > 0 ? (size_t)value_max - 1 : 0; /* Hydra 4.0 cuts the last one */
+    if (room > most)
+        room = most;
+    return room > PMI_CHUNK_HEAD ? (room - PMI_CHUNK_HEAD) / 4 * 3 : 0;
+}
+
+size_t pmi_encode(char *to, const void *data, size_t len)
+{
+    const unsigned char *from = data;
+    char *begin = to;
+    for (size_t i = 0; i < len; i += 3) {
+        size_t left = len - i < 3 ? len - i : 3;
+        uint32_t bits = (uint32_t)from[i] << 16;
+        if (left > 1)
+            bits |= (uint32_t)from[i + 1] << 8;
+        if (left > 2)
+            bits |= from[i + 2];
+        for (size_t c = 0; c <= left; c++)
+            *to++ = alphabet[bits >> (18 - 6 * c) & 63];
+    }
+    *to = 0;
+    return (size_t)(to - begin);
+}
+
+long pmi_decode(void *to, const char *text, size_t len)
+{
+    unsigned char *out = to;
+    if (len % 4 == 1)
+        return -1;
+    for (size_t i = 0; i < len; i += 4) {
+        size_t left = len - i < 4 ? len - i : 4;
+        uint32_t bits = 0;
+        for (size_t c = 0; c < left; c++) {
+            const char *found = text[i + c] ? strchr(alphabet, text[i + c]) : NULL;
+            if (!found)
+                return -1;
+            bits |= (uint32_t)(found - alphabet) << (18 - 6 * c);
+        }
+        for (size_t c = 0; c + 1 < left; c++)
+            *out++ = (unsigned char)(bits >> (16 - 8 * c));
+    }
+    return out - (unsigned char *)to;
+}
+
+/* ---- places ---- */
+
+/* Read a number from 0 on, and the character behind it. */
+static bool take_number(const char **at, char behind, int *number)
+{
+    char *end;
+    if (!isdigit((unsigned char)**at))
+        return false;
+    long value = strtol(*at, &end, 10);
+    if (value > INT_MAX / 2 || *end != behind)
+        return false;
+    *number = (int)value;
+    *at = end + 1;
+    return true;
+}
+
+bool pmi_mapping(const char *text, int size, int *node)
+{
+    static const char begin[] = "(vector,(";
+    if (strncmp(text, begin, sizeof(begin) - 1))
+        return false;
+    const char *at = text + sizeof(begin) - 1;
+    int first, nodes, ranks, rank = 0;
+    bool is_last = false;
+    while (rank < size) {
+        if (!take_number(&at, ',', &first) || !take_number(&at, ',', &nodes) || !take_number(&at, ')', &ranks) ||
+            !nodes || !ranks)
+            return false;
+        for (int n = 0; n < nodes && rank < size; n++)
+            for (int r = 0; r < ranks && rank < size; r++)
+                node[rank++] = first + n;
+        is_last = *at == ')' && !at[1];
+        if (!is_last && strncmp(at, ",(", 2))
+            return false;
+        at = is_last ? text + sizeof(begin) - 1 : at + 2;
+    }
+    return true;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The text of PMI-1, the protocol of process managers such as Hydra, Slurm's pmi2 plugin and Flux: requests, fields
+ * of replies, values, and places of processes. It does no I/O. Bytes of a reply are not trusted.
+ *
+ * A line is "cmd=NAME FIELD=VALUE ...", ended by a newline. Managers read a request by one read of PMI_LINE bytes.
+ * They hand values back changed if these hold blanks, semicolons or backslashes: binary values travel in an
+ * alphabet of 64 characters, cut into chunks that fit a line.
+ */
+#ifndef BNR_PMI_WIRE_H
+#define BNR_PMI_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PMI_LINE = 1024, /* bytes of the longest request, its newline included */
+    PMI_NAME = 256,  /* of the name of a key-value space, its NUL included */
+    PMI_KEY = 64,    /* likewise */
+    PMI_CHUNK_HEAD = 6 /* digits before the first chunk of a value: how long the value is */
+};
+
+/* Point *at at the value of a field, *len bytes up to the next blank. Returns false where it is not there. */
+bool pmi_field(const char *line, const char *name, const char **at, size_t *len);
+/* Copy it, with a NUL. Returns false where it is not there or does not fit. */
+bool pmi_text(const char *line, const char *name, char *to, size_t size);
+/* Read it as a decimal number that an int holds. */
+bool pmi_number(const char *line, const char *name, int *number);
+/* Whether a line is this command. */
+bool pmi_is(const char *line, const char *command);
+/* Whether a reply tells of success: by rc where it is there, otherwise by info, otherwise always. */
+bool pmi_succeeded(const char *line);
+
+/* Write the key of a chunk of a value: owner, key, number. Returns false where the key has other characters than
+ * letters, digits and "._-", or is too long. */
+bool pmi_chunk_key(char to[PMI_KEY], int owner, const char *key, int number);
+/* How many bytes a chunk of a value holds at most: value_max is the manager's limit of characters, name and key go
+ * with it in a line. 0: too few. */
+size_t pmi_chunk_bytes(int value_max, const char *name, const char *key);
+/* Write len bytes in the alphabet, with a NUL. Returns the number of characters, at most 4 for each 3 bytes begun. */
+size_t pmi_encode(char *to, const void *data, size_t len);
+/* The reverse of len characters. Returns the number of bytes, at most 3 for each 4 characters, or -1. */
+long pmi_decode(void *to, const char *text, size_t len);
+
+/* Read PMI_process_mapping, "(vector,(FIRST,NODES,RANKS),...)": node[r] for each of size ranks. Blocks are repeated
+ * while ranks are left. Returns false where the text is no such vector. */
+bool pmi_mapping(const char *text, int size, int *node);
+
+#endif

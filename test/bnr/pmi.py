@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that a manager with PMI-1 starts: Debian's Hydra, where it is installed, and a manager of our own that errs.
+
+usage: pmi.py WORK SESSION_WORLD
+
+WORK is test/bnr/work.c, SESSION_WORLD a program that uses sessions beside MPI_Init.
+"""
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+
+LIMIT = 90 # seconds
+ACTS = ("init", "hello", "ring", "barrier=3", "allreduce=3", "message=65536", "message=1048576", "colls", "finalize")
+
+
+def claim(text, holds, *told):
+    if not holds:
+        raise SystemExit(f"not so: {text}" + "".join(f"\n{t}" for t in told))
+    print(f"ok: {text}", flush=True)
+
+
+def environment(**more):
+    bare = {n: v for n, v in os.environ.items()
+            if not n.startswith(("PMI_", "BNR_", "SLURM_", "HYDRA_")) and
+            (not n.startswith("VIREO_") or n.startswith("VIREO_TEST_"))}
+    return bare | more
+
+
+# ---- Hydra ----
+
+def hydra(*words, **more):
+    return subprocess.run(["timeout", "-k", "5", str(LIMIT), "mpiexec.hydra", *words], env=environment(**more),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+
+
+def check_hydra(work, session_world):
+    two_hosts = ("-launcher", "fork", "-hosts", "127.0.0.1,127.0.0.2", "-ppn", "2")
+    for name, words, ranks in (("one rank", (), 1), ("two", (), 2), ("four", (), 4), ("by a port", ("-pmi-port",), 3),
+                               ("two hosts, as Hydra sees it", two_hosts, 4)):
+        done = hydra(*words, "-n", str(ranks), work, *ACTS)
+        claim(f"Hydra: {name}", done.returncode == 0 and
+              sorted(done.stdout.splitlines()) == [f"rank {r} of {ranks}" for r in range(ranks)], done.stdout, done.stderr)
+    done = hydra("-n", "3", work, "init", "abort=9", "sleep=60000")
+    claim("Hydra: an abort ends all with its code, and says why",
+          done.returncode == 9 and "aborted with code 9" in done.stderr, done.returncode, done.stderr)
+    done = hydra("-n", "2", work, "init", "barrier")
+    claim("Hydra: a rank may not leave without MPI_Finalize",
+          done.returncode != 0 and "exited without MPI_Finalize" in done.stderr, done.returncode, done.stderr)
+    done = hydra("-n", "3", work, "init", "barrier", "die=1", "sleep=60000")
+    claim("Hydra: a rank that is killed ends the job", done.returncode not in (0, 124), done.returncode, done.stderr)
+    done = hydra("-n", "2", work, "init", "hello", "finalize", VIREO_SINGLETON="1")
+    claim("Hydra: VIREO_SINGLETON=1 starts each alone", done.stdout == "rank 0 of 1\n" * 2, done.stdout, done.stderr)
+    done = hydra("-n", "3", session_world, "both")
+    claim("Hydra: sessions beside MPI_Init", done.returncode == 0, done.returncode, done.stderr)
+
+
+# ---- a manager that errs ----
+
+class Manager:
+    """Serves one process; change(number, line) may give another answer to the request of this number: bytes, None to
+    hang up, or False for the right one."""
+
+    def __init__(self, size, change):
+        self.own, self.theirs = socket.socketpair()
+        self.size, self.change, self.keys, self.number = size, change, {}, 0
+        self.said = []
+
+    def answer(self, line):
+        fields = dict(w.partition("=")[::2] for w in line.split(" "))
+        command = fields["cmd"]
+        if command == "put":
+            self.keys[fields["key"]] = fields["value"]
+            return "cmd=put_result rc=0"
+        if command == "get":
+            key = fields["key"]
+            if key == "PMI_process_mapping":
+                return "cmd=get_result rc=0 value=(vector,(0,1,1))"
+            return f"cmd=get_result rc=0 value={self.keys[key]}" if key in self.keys else "cmd=get_result rc=-1"
+        return {"init": "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1",
+                "get_maxes": "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024",
+                "get_appnum": "cmd=appnum appnum=0", "get_universe_size": "cmd=universe_size size=-1",
+                "get_my_kvsname": "cmd=my_kvsname kvsname=space", "barrier_in": "cmd=barrier_out",
+                "finalize": "cmd=finalize_ack", "abort": ""}[command]
+
+    def hear(self):
+        try:
+            return self.own.recv(4096)
+        except ConnectionResetError:
+            return b""
+
+    def serve(self):
+        with self.own:
+            while request := self.hear():
+                line = request.decode()
+                self.said.append(line)
+                if len(request) > 1024 or not line.endswith("\n") or line.count("\n") != 1:
+                    return
+                other = self.change(self.number, line.strip())
+                self.number += 1
+                if other is None:
+                    return
+                try:
+                    self.own.sendall(self.answer(line.strip()).encode() + b"\n" if other is False else other)
+                except OSError:
+                    return
+
+
+def one_rank(work, change, rank=0, size=1, **more):
+    """Returns (status, stderr, requests)."""
+    manager = Manager(size, change)
+    thread = threading.Thread(target=manager.serve, daemon=True)
+    thread.start()
+    fd = manager.theirs.fileno()
+    variables = {"PMI_FD": str(fd), "PMI_RANK": str(rank), "PMI_SIZE": str(size)} | more
+    done = subprocess.run(["timeout", "-k", "5", str(LIMIT), work, "init", "hello", "finalize"], pass_fds=(fd,),
+                          env=environment(**variables), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace", check=False)
+    manager.theirs.close()
+    thread.join(LIMIT)
+    return done.returncode, done.stderr, manager.said
+
+
+def is_one_line(status, said):
+    """A sentence, and an end that is neither success, nor a signal, nor the limit."""
+    return 0 < status < 124 and 1 <= len(said.splitlines()) <= 3 and "vireo: " in said
+
+
+def check_errors(work):
+    status, said, requests = one_rank(work, lambda number, line: False)
+    claim("a right manager", status == 0 and not said, status, said, requests)
+    count = len(requests)
+    claim("each request is one line of one write", all(r.endswith("\n") and r.count("\n") == 1 for r in requests), requests)
+    last = requests.index("cmd=finalize\n")
+    for name, bad in (("hangs up", None), ("says garbage", b"\x01\x02garbage\n"), ("gives another answer", b"cmd=other rc=0\n"),
+                      ("says NUL", b"cmd=\0\n"), ("never ends its line", b"x" * 9000), ("says an empty line", b"\n"),
+                      ("refuses", b"cmd=%b rc=-1\n")):
+        for at in range(count):
+            def change(number, line, at=at, bad=bad):
+                if number != at:
+                    return False
+                name = line.split()[0][4:]
+                reply = {"init": "response_to_init", "get_maxes": "maxes", "get_my_kvsname": "my_kvsname",
+                         "barrier_in": "barrier_out", "put": "put_result", "get": "get_result"}.get(name, name)
+                return bad % reply.encode() if bad and b"%b" in bad else bad
+            status, said, requests = one_rank(work, change)
+            # What goes wrong after the job, or what it can do without, is no failure.
+            may_do = at >= last or (name == "refuses" and any(w in requests[at] for w in (
+                "get_appnum", "get_universe_size", "PMI_process_mapping")))
+            claim(f"{name} at request {at}", is_one_line(status, said) or (may_do and status == 0), status, said,
+                  requests[at:at + 1])
+    for name, reply in (("a limit of 0", b"cmd=maxes vallen_max=0\n"), ("a limit of 7", b"cmd=maxes vallen_max=7\n"),
+                        ("a negative limit", b"cmd=maxes vallen_max=-5\n")):
+        status, said, _ = one_rank(work, lambda n, line, reply=reply: reply if "get_maxes" in line else False)
+        claim(f"{name}: {status}", is_one_line(status, said), status, said)
+    long = b"cmd=my_kvsname kvsname=" + b"n" * 300 + b"\n"
+    status, said, _ = one_rank(work, lambda n, line: long if "kvsname" in line and "get_my" in line else False)
+    claim("a name of a space that is too long", is_one_line(status, said), status, said)
+    for mapping in (b"(vector,(0,0,0))", b"(vector,(0,99999999,1),(", b"", b"(vector,(7,1,1))", b"none"):
+        answer = b"cmd=get_result rc=0 value=" + mapping + b"\n"
+        status, said, _ = one_rank(work, lambda n, line, a=answer: a if "process_mapping" in line else False)
+        claim(f"a mapping {mapping.decode()}: {status}", status == 0 or is_one_line(status, said), status, said)
+    # Rank 1, whose rank 0 is hostile.
+    for name, value in (("is not there", None), ("is short", "000003AAAA"), ("is too long", "fffffeAAAA"),
+                        ("has other characters", "000020" + "*" * 43), ("has no length", "xx"), ("is empty", "")):
+        answer = b"cmd=get_result rc=-1\n" if value is None else f"cmd=get_result rc=0 value={value}\n".encode()
+        status, said, _ = one_rank(work, lambda n, line, a=answer: a if "key=v0.job" in line else False, 1, 2)
+        claim(f"the secret of rank 0 {name}", is_one_line(status, said), status, said)
+    for name, variables in (("rank 1 of 1", {"PMI_RANK": "1"}), ("a rank that is no number", {"PMI_RANK": "x"}),
+                            ("a size of 0", {"PMI_SIZE": "0"}), ("a size that is no number", {"PMI_SIZE": "-1"})):
+        status, said, _ = one_rank(work, lambda n, line: False, **variables)
+        claim(f"PMI variables with {name}", is_one_line(status, said), status, said)
+    done = subprocess.run([work, "init", "hello", "finalize"], env=environment(PMI_FD="99", PMI_RANK="0", PMI_SIZE="2"),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    claim("a descriptor that is closed", is_one_line(done.returncode, done.stderr), done.returncode, done.stderr)
+    done = subprocess.run([work, "init", "finalize"], env=environment(PMI_PORT="127.0.0.1:1", PMI_ID="0"),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    claim("a port at which nobody listens", is_one_line(done.returncode, done.stderr), done.returncode, done.stderr)
+
+
+def main(work, session_world):
+    check_errors(work)
+    if shutil.which("mpiexec.hydra"):
+        check_hydra(work, session_world)
+    else:
+        print("Hydra is not tried: there is no mpiexec.hydra; the package is mpich")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -10,8 +10,8 @@
  * exchanges no message; a fence exists for programs that want one.
  *
  * The back end depends on how the process was started: "native" (by mpiexec of this project), "pmi"
- * (by a manager with PMI-1: Hydra, Slurm's pmi2 plugin, Flux) or "singleton" (without a launcher: a
- * group of one). Where the environment shows a larger job of a launcher that does not answer, BNR_Init
+ * (by a manager with PMI-1: Hydra, Slurm's pmi2 plugin, Flux), "pmix" (by one with PMIx: Open MPI's
+ * mpirun, Slurm's pmix plugin) or "singleton" (without a launcher: a group of one). Where the environment shows a larger job of a launcher that does not answer, BNR_Init
  * fails. BNR_Query_caps tells what a back end can do.
  *
  * Invariants
@@ -90,7 +90,7 @@ typedef struct {
 } BNR_Init_attr;
 
 /* Join the job that this process was started in. attr may be NULL. Exchanges no message and waits
- * for no process, but by "pmi": there the first call is collective over the job. Counted: a second call only counts (and replaces the hook if it has an attr). May
+ * for no process, but by "pmi" and "pmix": there the first call is collective over the job. Counted: a second call only counts (and replaces the hook if it has an attr). May
  * be called again after the last BNR_Finalize. On failure it has written the fault and the cure to
  * stderr, in one line: BNR_ERR_PERM if another live process is this rank, BNR_ERR_UNSUPPORTED if an
  * unknown launcher started more than one process, BNR_ERR_PROTO if the environment does not fit the
@@ -114,7 +114,7 @@ int BNR_Initialized(int *flag);
 #define BNR_CAP_HOST_MEMORY 0x400 /* BNR_Get_host_memory works for ranks on this host */
 int BNR_Query_caps(unsigned long long *caps);
 
-/* *name = "native", "pmi" or "singleton"; static. */
+/* *name = "native", "pmi", "pmix" or "singleton"; static. */
 int BNR_Backend_name(const char **name);
 
 /* Run due event callbacks. Cheap enough for every turn of a progress loop: one load when there is

@@ -46,7 +46,7 @@ static int get_word(const struct vc *vc, const char *key)
     void *value;
     size_t len;
     BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
-    if (!group)
+    if (!group || !device_shows_keys()) /* words come after the last fence */
         return BNR_ERR_NOT_FOUND;
     int rc = BNR_Get_alloc(group, (int)vc->peer.rank, key, &value, &len, BNR_GET_LATER);
     if (!rc)

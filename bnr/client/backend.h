@@ -69,8 +69,8 @@ struct backend {
 /* Join the job of mpiexec. Returns 0 with *b, BNR_ERR_NOT_FOUND if this process belongs to no job,
  * or another code after one line on stderr. */
 int native_join(struct backend **b);
-/* Join the job of a manager with PMI-1. Collective over the job. Returns as native_join() does. */
-int pmi_join(struct backend **b);
+/* Join the job of another project's manager. Collective over the job. Returns as native_join() does. */
+int managed_join(struct backend **b);
 /* Be a group of one. Returns as native_join() does. */
 int single_join(struct backend **b);
 

@@ -70,13 +70,13 @@ static int join(void)
     int alone = (int)os_setting(OS_SETTING_SINGLETON);
     int rc = alone ? BNR_ERR_NOT_FOUND : native_join(&client.backend);
     if (!alone && rc == BNR_ERR_NOT_FOUND)
-        rc = pmi_join(&client.backend);
+        rc = managed_join(&client.backend);
     if (rc != BNR_ERR_NOT_FOUND)
         return rc;
     if (!alone && single_is_doubtful(variable, why, sizeof(why))) {
         os_fail(0,
-                "%s, but no manager with PMI-1 answers: start the program with its own mpiexec, by "
-                "mpiexec.hydra or by srun --mpi=pmi2, or alone with VIREO_SINGLETON=1",
+                "%s, but no manager with PMI-1 or PMIx answers: start the program with its own mpiexec, "
+                "mpiexec.hydra, mpirun or srun --mpi=pmi2, or alone with VIREO_SINGLETON=1",
                 why);
         return BNR_ERR_UNSUPPORTED;
     }

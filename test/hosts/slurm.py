@@ -165,6 +165,14 @@ def check_srun(slurm, build):
           done.returncode == 0 and sorted(done.stdout.splitlines()) == said, done.stdout, done.stderr)
     done = slurm.run_step("--mpi=pmi2", "-N1", "-n1", work, "init", "hello", "finalize")
     claim("and one alone", done.returncode == 0 and done.stdout == "rank 0 of 1\n", done.stdout, done.stderr)
+    listed = slurm.run_step("--mpi=list")
+    if "pmix" in listed.stdout + listed.stderr: # two nodes of one machine cannot share its server's name
+        done = slurm.run_step("--mpi=pmix", "-N1", "-n2", work, *acts)
+        claim("srun --mpi=pmix starts two ranks on a node",
+              done.returncode == 0 and sorted(done.stdout.splitlines()) == ["rank 0 of 2", "rank 1 of 2"],
+              done.stdout, done.stderr)
+    else:
+        print("--mpi=pmix is not tried: Slurm has no such plugin")
     done = slurm.run_step("--mpi=none", *srun, *acts)
     claim("srun --mpi=none ends with a line of each that names the cure",
           done.returncode != 0 and "--mpi=pmi2" in done.stderr and not done.stdout, done.stdout, done.stderr)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that a manager with PMI-1 starts: Debian's Hydra, where it is installed, and a manager of our own that errs.
+"""Ranks that a manager of others starts: Debian's Hydra (PMI-1) and Open MPI's mpirun (PMIx), where these are
+installed, and a manager with PMI-1 that errs.
 
-usage: pmi.py WORK SESSION_WORLD
+usage: managers.py WORK SESSION_WORLD
 
 WORK is test/bnr/work.c, SESSION_WORLD a program that uses sessions beside MPI_Init.
 """
@@ -25,37 +26,45 @@ def claim(text, holds, *told):
 
 def environment(**more):
     bare = {n: v for n, v in os.environ.items()
-            if not n.startswith(("PMI_", "BNR_", "SLURM_", "HYDRA_")) and
+            if not n.startswith(("PMI_", "PMIX_", "OMPI_", "BNR_", "SLURM_", "HYDRA_")) and
             (not n.startswith("VIREO_") or n.startswith("VIREO_TEST_"))}
     return bare | more
 
 
-# ---- Hydra ----
+# ---- managers ----
 
-def hydra(*words, **more):
-    return subprocess.run(["timeout", "-k", "5", str(LIMIT), "mpiexec.hydra", *words], env=environment(**more),
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+HYDRA = ("mpiexec.hydra",)
+TWO_HOSTS = ("-launcher", "fork", "-hosts", "127.0.0.1,127.0.0.2", "-ppn", "2")
+MPIRUN = ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
+WAYS = {
+    HYDRA: (("one rank", (), 1), ("two", (), 2), ("four", (), 4), ("by a port", ("-pmi-port",), 3),
+            ("two hosts, as Hydra sees it", TWO_HOSTS, 4)),
+    MPIRUN: (("one rank", (), 1), ("two", (), 2), ("four", (), 4)),
+}
 
 
-def check_hydra(work, session_world):
-    two_hosts = ("-launcher", "fork", "-hosts", "127.0.0.1,127.0.0.2", "-ppn", "2")
-    for name, words, ranks in (("one rank", (), 1), ("two", (), 2), ("four", (), 4), ("by a port", ("-pmi-port",), 3),
-                               ("two hosts, as Hydra sees it", two_hosts, 4)):
-        done = hydra(*words, "-n", str(ranks), work, *ACTS)
-        claim(f"Hydra: {name}", done.returncode == 0 and
+def check_manager(manager, work, session_world):
+    def start(*words, **more):
+        return subprocess.run(["timeout", "-k", "5", str(LIMIT), *manager, *words], env=environment(**more),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+
+    who = manager[0]
+    for name, words, ranks in WAYS[manager]:
+        done = start(*words, "-n", str(ranks), work, *ACTS)
+        claim(f"{who}: {name}", done.returncode == 0 and not done.stderr and
               sorted(done.stdout.splitlines()) == [f"rank {r} of {ranks}" for r in range(ranks)], done.stdout, done.stderr)
-    done = hydra("-n", "3", work, "init", "abort=9", "sleep=60000")
-    claim("Hydra: an abort ends all with its code, and says why",
+    done = start("-n", "3", work, "init", "abort=9", "sleep=60000")
+    claim(f"{who}: an abort ends all with its code, and says why",
           done.returncode == 9 and "aborted with code 9" in done.stderr, done.returncode, done.stderr)
-    done = hydra("-n", "2", work, "init", "barrier")
-    claim("Hydra: a rank may not leave without MPI_Finalize",
+    done = start("-n", "2", work, "init", "barrier")
+    claim(f"{who}: a rank may not leave without MPI_Finalize",
           done.returncode != 0 and "exited without MPI_Finalize" in done.stderr, done.returncode, done.stderr)
-    done = hydra("-n", "3", work, "init", "barrier", "die=1", "sleep=60000")
-    claim("Hydra: a rank that is killed ends the job", done.returncode not in (0, 124), done.returncode, done.stderr)
-    done = hydra("-n", "2", work, "init", "hello", "finalize", VIREO_SINGLETON="1")
-    claim("Hydra: VIREO_SINGLETON=1 starts each alone", done.stdout == "rank 0 of 1\n" * 2, done.stdout, done.stderr)
-    done = hydra("-n", "3", session_world, "both")
-    claim("Hydra: sessions beside MPI_Init", done.returncode == 0, done.returncode, done.stderr)
+    done = start("-n", "3", work, "init", "barrier", "die=1", "sleep=60000")
+    claim(f"{who}: a rank that is killed ends the job", done.returncode not in (0, 124), done.returncode, done.stderr)
+    done = start("-n", "2", work, "init", "hello", "finalize", VIREO_SINGLETON="1")
+    claim(f"{who}: VIREO_SINGLETON=1 starts each alone", done.stdout == "rank 0 of 1\n" * 2, done.stdout, done.stderr)
+    done = start("-n", "3", session_world, "both")
+    claim(f"{who}: sessions beside MPI_Init", done.returncode == 0, done.returncode, done.stderr)
 
 
 # ---- a manager that errs ----
@@ -183,10 +192,11 @@ def check_errors(work):
 
 def main(work, session_world):
     check_errors(work)
-    if shutil.which("mpiexec.hydra"):
-        check_hydra(work, session_world)
-    else:
-        print("Hydra is not tried: there is no mpiexec.hydra; the package is mpich")
+    for manager, package in ((HYDRA, "mpich"), (MPIRUN, "openmpi-bin")):
+        if shutil.which(manager[0]):
+            check_manager(manager, work, session_world)
+        else:
+            print(f"{manager[0]} is not tried: it is not there; the package is {package}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Memory for the processes of one host; see pmi_memory.h. */
-#include "bnr/client/pmi_memory.h"
+/* Memory for the processes of one host; see host_memory.h. */
+#include "bnr/client/host_memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -152,7 +152,7 @@ static int fetch(const struct sockaddr_un *address, socklen_t len, uint64_t unti
     }
 }
 
-int pmi_memory_share(const unsigned char secret[16], int host, int index, int count, uint64_t size, int limit_ms,
+int host_memory_share(const unsigned char secret[16], int host, int index, int count, uint64_t size, int limit_ms,
                      const char **step)
 {
     struct sockaddr_un address;

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The back end of a process that another project's manager started (manager.h). The manager gives a key-value space
+ * whose values are seen after a fence, and no more. So BNR_Init waits for all processes of the job, the device fences
+ * once more after its card, and nothing comes later: neither keys, nor events, nor xcasts. Ranks of one host share
+ * memory as under mpiexec (host_memory.h).
+ *
+ * Keys beside the device's: "job" of rank 0 holds the group's id and secret; "host" describes a rank's host; "mapped"
+ * says whether the manager's list of nodes is true for a rank.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bnr/client/backend.h"
+#include "bnr/client/host_memory.h"
+#include "bnr/client/manager.h"
+#include "bnr/host/host.h"
+#include "bnr/host/kvs.h"
+#include "bnr/host/table.h"
+#include "os/cpus.h"
+#include "os/log.h"
+#include "os/random.h"
+
+enum { MEMORY_MS = 60000 };
+
+/* The host of some rank. */
+struct managed_host {
+    char id[HOST_ID_MAX], name[256];
+    int cpus, appnum; /* of the rank's program; -1: unknown */
+};
+
+struct managed {
+    struct backend base;
+    struct backend_ops ops; /* with the manager's name */
+    struct manager *manager; /* NULL: it has been left */
+    pid_t pid;
+    bool has_left;  /* at the last BNR_Finalize */
+    struct kvs own; /* this process's keys */
+    _Atomic uint64_t own_used;
+    uint64_t own_sent;           /* bytes of it that the manager has */
+    int *node, *local;           /* of each rank */
+    int *ranks, nodes;           /* ranks of each node */
+    struct managed_host **host;  /* of each rank; NULL: not asked for yet */
+    int memory;                  /* descriptor; -1: none */
+    unsigned char *value;        /* of the last get */
+};
+
+static const _Atomic uint32_t no_events;
+static const _Atomic uint64_t no_letters;
+
+static struct managed *self_of(struct backend *b)
+{
+    return (struct managed *)(void *)b;
+}
+
+/* What a manager hands out is not as it was put. */
+static int damaged(const char *key)
+{
+    return os_fail(-EPROTO, "the process manager's key '%s' is damaged; start the program with Vireo's own mpiexec", key);
+}
+
+/* ---- keys ---- */
+
+/* A key that managers cannot take is known here alone. */
+static bool is_plain(const char *key)
+{
+    for (const char *c = key; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("._-", *c))
+            return false;
+    return strlen(key) < 40;
+}
+
+static int managed_put(struct backend *b, const char *key, const void *val, size_t len, unsigned flags)
+{
+    switch (kvs_put(&self_of(b)->own, key, val, len, (flags & BNR_PUT_REPLACE) != 0)) {
+    case 0: return BNR_SUCCESS;
+    case KVS_EXISTS: return BNR_ERR_EXISTS;
+    default: return BNR_ERR_NOMEM;
+    }
+}
+
+static int managed_get(struct backend *b, int owner, const char *key, const void **val, size_t *len, unsigned flags)
+{
+    struct managed *p = self_of(b);
+    if (owner == b->rank)
+        return kvs_get(&p->own, key, val, len) ? BNR_ERR_NOT_FOUND : BNR_SUCCESS;
+    long n = p->manager && is_plain(key) ? p->manager->ops->get(p->manager, owner, key, &p->value) : -ENOENT;
+    if (n < 0)
+        return n == -ENOENT ? BNR_ERR_NOT_FOUND : n == -ENOMEM ? BNR_ERR_NOMEM : BNR_ERR_COMM;
+    *val = p->value;
+    *len = (size_t)n;
+    return BNR_SUCCESS;
+}
+
+/* Hand the manager all keys that were put since the last fence, and wait for the others. */
+static int managed_fence(struct backend *b)
+{
+    struct managed *p = self_of(b);
+    struct kvs_entry entry;
+    char key[BNR_MAX_KEY + 1];
+    if (!p->manager)
+        return BNR_ERR_STATE;
+    while (!kvs_next(&p->own, &p->own_sent, &entry)) {
+        memcpy(key, entry.key, entry.key_len);
+        key[entry.key_len] = 0;
+        if (is_plain(key) && p->manager->ops->put(p->manager, key, entry.value, entry.value_len))
+            return BNR_ERR_COMM;
+    }
+    return p->manager->ops->fence(p->manager) ? BNR_ERR_COMM : BNR_SUCCESS;
+}
+
+/* ---- places ---- */
+
+/* Describe this host as a value. */
+static int put_host(struct managed *p)
+{
+    char id[HOST_ID_MAX], text[HOST_ID_MAX + 300];
+    host_id(id);
+    int n = snprintf(text, sizeof(text), "%s %.255s %d %d", id, os_host_name(), os_cpus_usable(), p->manager->appnum);
+    return managed_put(&p->base, "host", text, (size_t)n, 0) ? -ENOMEM : 0;
+}
+
+static bool read_host(const char *text, struct managed_host *host)
+{
+    char format[40];
+    snprintf(format, sizeof(format), "%%%ds %%255s %%d %%d", HOST_ID_MAX - 1);
+    return sscanf(text, format, host->id, host->name, &host->cpus, &host->appnum) == 4 && host->cpus > 0;
+}
+
+/* The host of a rank, or NULL. */
+static const struct managed_host *host_of(struct managed *p, int rank)
+{
+    const void *text;
+    size_t len;
+    if (p->host[rank])
+        return p->host[rank];
+    struct managed_host *host = calloc(1, sizeof(*host));
+    char line[HOST_ID_MAX + 300];
+    if (!host || managed_get(&p->base, rank, "host", &text, &len, 0) || len >= sizeof(line)) {
+        free(host);
+        return NULL;
+    }
+    memcpy(line, text, len);
+    line[len] = 0;
+    if (!read_host(line, host)) {
+        free(host);
+        return NULL;
+    }
+    return p->host[rank] = host;
+}
+
+/* Number hosts by who can share memory, as each process describes its own. */
+static int gather_nodes(struct managed *p)
+{
+    int count = 0;
+    for (int r = 0; r < p->base.size; r++) {
+        const struct managed_host *host = host_of(p, r);
+        if (!host)
+            return damaged("host");
+        int first = r && !strcmp(p->host[r - 1]->id, host->id) ? r - 1 : 0;
+        while (first < r && strcmp(p->host[first]->id, host->id))
+            first++;
+        p->node[r] = first < r ? p->node[first] : count++;
+    }
+    return 0;
+}
+
+/* Whether exactly the ranks that the manager's mapping puts on this host share memory with this process, as far as
+ * that can be known without asking all others. */
+static bool is_true_here(struct managed *p)
+{
+    const struct managed_host *own = host_of(p, p->base.rank);
+    for (int r = 0; own && r < p->base.size; r++) {
+        if (p->node[r] != p->node[p->base.rank])
+            continue;
+        const struct managed_host *host = host_of(p, r);
+        if (!host || strcmp(host->id, own->id))
+            return false;
+    }
+    return own != NULL;
+}
+
+/* All processes must come to one view: each tells whether the mapping is true for it. */
+static int find_nodes(struct managed *p, bool is_mapped)
+{
+    const void *said;
+    size_t len;
+    char own = is_mapped && is_true_here(p);
+    if (!is_mapped)
+        return gather_nodes(p);
+    if (managed_put(&p->base, "mapped", own ? "1" : "0", 1, 0) || managed_fence(&p->base))
+        return -EIO;
+    int last = -1;
+    for (int r = 0; r < p->base.size; r++) { /* one of each block of a node */
+        if (p->node[r] == last)
+            continue;
+        last = p->node[r];
+        if (managed_get(&p->base, r, "mapped", &said, &len, 0))
+            return damaged("mapped");
+        if (len != 1 || *(const char *)said != '1')
+            return gather_nodes(p);
+    }
+    return 0;
+}
+
+/* Number nodes from 0 on, in the order of their first ranks, and count the ranks of each. */
+static int count_nodes(struct managed *p)
+{
+    for (int r = 0; r < p->base.size; r++) {
+        int first = r && p->node[r] == p->node[r - 1] ? p->local[r - 1] : 0;
+        while (p->node[first] != p->node[r])
+            first++;
+        p->local[r] = first; /* for now */
+    }
+    for (int r = 0; r < p->base.size; r++)
+        p->node[r] = p->local[r] == r ? p->nodes++ : p->node[p->local[r]];
+    p->ranks = calloc((size_t)p->nodes, sizeof(*p->ranks));
+    if (!p->ranks)
+        return -ENOMEM;
+    for (int r = 0; r < p->base.size; r++)
+        p->local[r] = p->ranks[p->node[r]]++;
+    return 0;
+}
+
+static int managed_is_alive(struct backend *b, int rank)
+{
+    return 1; /* the manager ends the job when a process fails */
+}
+
+static void managed_locality(struct backend *b, int rank, int *node, int *local_rank, int *local_size)
+{
+    struct managed *p = self_of(b);
+    *node = p->node[rank];
+    *local_rank = p->local[rank];
+    *local_size = p->ranks[*node];
+}
+
+static int managed_member(struct backend *b, int node, int local_rank)
+{
+    struct managed *p = self_of(b);
+    for (int r = 0; r < b->size; r++)
+        if (p->node[r] == node && p->local[r] == local_rank)
+            return r;
+    return -1;
+}
+
+static int managed_host(struct backend *b, int rank, BNR_Host *h)
+{
+    struct managed *p = self_of(b);
+    const struct managed_host *host = host_of(p, rank);
+    if (!host)
+        return BNR_ERR_COMM;
+    h->id = host->id;
+    h->name = host->name;
+    h->cpus = host->cpus;
+    h->ranks = p->ranks[p->node[rank]];
+    return BNR_SUCCESS;
+}
+
+static int managed_host_memory(struct backend *b, int rank, int *fd, unsigned long long *offset, unsigned long long *size)
+{
+    struct managed *p = self_of(b);
+    if (p->memory < 0 || p->node[rank] != p->node[b->rank])
+        return BNR_ERR_UNSUPPORTED;
+    *fd = p->memory;
+    *offset = (unsigned long long)p->local[rank] * TABLE_REGION;
+    *size = TABLE_REGION;
+    return BNR_SUCCESS;
+}
+
+/* ---- the rest ---- */
+
+static int managed_appnum(struct backend *b, int *appnum)
+{
+    const struct manager *m = self_of(b)->manager;
+    *appnum = m ? m->appnum : -1;
+    return *appnum < 0 ? BNR_ERR_NOT_FOUND : BNR_SUCCESS;
+}
+
+/* Asks for the description of every rank. */
+static int managed_app(struct backend *b, int appnum, int *first, int *size)
+{
+    int count = 0;
+    for (int r = 0; r < b->size; r++) {
+        const struct managed_host *host = host_of(self_of(b), r);
+        if (host && host->appnum == appnum && !count++)
+            *first = r;
+    }
+    *size = count;
+    return count ? BNR_SUCCESS : BNR_ERR_NOT_FOUND;
+}
+
+static int managed_universe_size(struct backend *b, int *size)
+{
+    const struct manager *m = self_of(b)->manager;
+    *size = m && m->universe > b->size ? m->universe : b->size;
+    return BNR_SUCCESS;
+}
+
+static void managed_event(struct backend *b, uint32_t index, BNR_Event *ev)
+{
+    ev->type = 0;
+}
+
+static void managed_abort(struct backend *b, int exit_code, const char *msg)
+{
+    struct managed *p = self_of(b);
+    os_fail(0, "aborted with code %d%s%s", exit_code, msg && *msg ? ": " : "", msg ? msg : "");
+    if (p->manager && p->pid == getpid()) {
+        p->manager->idle = NULL; /* nothing runs while this process waits for its end */
+        p->manager->ops->abort(p->manager, backend_exit_code(exit_code), msg ? msg : "");
+    }
+    _exit(backend_exit_code(exit_code));
+}
+
+static int managed_answer(struct backend *b, const void *text, size_t len)
+{
+    return BNR_ERR_UNSUPPORTED;
+}
+
+static int managed_xcast(struct backend *b, const struct backend_letter *letter)
+{
+    return BNR_ERR_UNSUPPORTED;
+}
+
+static long managed_hear(struct backend *b, void *at, size_t len)
+{
+    return 0;
+}
+
+static void managed_leave(struct backend *b)
+{
+    struct managed *p = self_of(b);
+    p->has_left = true;
+    if (p->manager)
+        p->manager->idle = NULL;
+}
+
+static void run_idle(void *arg)
+{
+    backend_idle(arg);
+}
+
+static void managed_rejoin(struct backend *b)
+{
+    struct managed *p = self_of(b);
+    p->has_left = false;
+    if (p->manager)
+        p->manager->idle = run_idle;
+}
+
+static const struct backend_ops managed_ops = {
+    .caps = BNR_CAP_BINARY | BNR_CAP_HOST_MEMORY,
+    .put = managed_put,
+    .get = managed_get,
+    .fence = managed_fence,
+    .is_alive = managed_is_alive,
+    .locality = managed_locality,
+    .member = managed_member,
+    .host = managed_host,
+    .host_memory = managed_host_memory,
+    .appnum = managed_appnum,
+    .app = managed_app,
+    .universe_size = managed_universe_size,
+    .event = managed_event,
+    .abort = managed_abort,
+    .answer = managed_answer,
+    .xcast = managed_xcast,
+    .hear = managed_hear,
+    .leave = managed_leave,
+    .rejoin = managed_rejoin,
+};
+
+/* The manager takes a process for failed that closes its connection without a goodbye. One that returns from main()
+ * with success has to have called MPI_Finalize. */
+static void on_end(int status, void *arg)
+{
+    struct managed *p = arg;
+    if (p->pid != getpid() || !p->manager)
+        return;
+    if (p->has_left) {
+        p->manager->ops->leave(p->manager);
+        p->manager = NULL;
+    } else if (!status) {
+        fflush(NULL);
+        managed_abort(&p->base, 1, "it exited without MPI_Finalize");
+    }
+}
+
+/* ---- joining ---- */
+
+static int make_room(struct managed *p)
+{
+    size_t size = (size_t)p->base.size;
+    void *log = mmap(NULL, TABLE_LOG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    p->node = calloc(size, sizeof(*p->node));
+    p->local = calloc(size, sizeof(*p->local));
+    p->host = calloc(size, sizeof(*p->host));
+    if (log == MAP_FAILED || !p->node || !p->local || !p->host)
+        return -ENOMEM;
+    p->own = (struct kvs){.base = log, .size = TABLE_LOG, .used = &p->own_used};
+    return 0;
+}
+
+/* Rank 0 chooses the group's id and secret. */
+static int agree(struct managed *p)
+{
+    unsigned char job[sizeof(p->base.gid.b) + sizeof(p->base.secret)];
+    const void *got;
+    size_t len;
+    if (!p->base.rank && (os_random(job, sizeof(job)) || managed_put(&p->base, "job", job, sizeof(job), 0)))
+        return -ENOMEM;
+    if (put_host(p))
+        return -ENOMEM;
+    if (managed_fence(&p->base))
+        return -EIO;
+    if (managed_get(&p->base, 0, "job", &got, &len, 0) || len != sizeof(job))
+        return damaged("job");
+    memcpy(p->base.gid.b, got, sizeof(p->base.gid.b));
+    memcpy(p->base.secret, (const unsigned char *)got + sizeof(p->base.gid.b), sizeof(p->base.secret));
+    return 0;
+}
+
+static int share_memory(struct managed *p)
+{
+    const char *step = "";
+    int node = p->node[p->base.rank], count = p->ranks[node];
+    if (count < 2)
+        return 0;
+    p->memory = host_memory_share(p->base.secret, node, p->local[p->base.rank], count, (uint64_t)count * TABLE_REGION,
+                                 MEMORY_MS, &step);
+    return p->memory >= 0 ? 0 : os_fail(p->memory, "the memory of the %d processes on this host: cannot %s", count, step);
+}
+
+static int join(struct managed *p)
+{
+    int rc = 0;
+    if (p->base.size < 1 || p->base.rank >= p->base.size || p->base.rank < 0)
+        return os_fail(-EINVAL, "the process manager says rank %d of %d", p->base.rank, p->base.size);
+    rc = make_room(p);
+    int mapped = rc ? rc : p->manager->ops->places(p->manager, p->node);
+    if (mapped < 0)
+        return mapped;
+    rc = agree(p);
+    if (!rc)
+        rc = find_nodes(p, mapped);
+    if (!rc)
+        rc = count_nodes(p);
+    return rc ? rc : share_memory(p);
+}
+
+int managed_join(struct backend **b)
+{
+    struct manager *m;
+    int rc = pmi_find(&m);
+    if (rc == -ENOENT)
+        rc = pmix_find(&m);
+    struct managed *p = rc ? NULL : calloc(1, sizeof(*p));
+    if (rc)
+        return rc == -ENOENT ? BNR_ERR_NOT_FOUND : BNR_ERR_COMM;
+    if (!p)
+        return BNR_ERR_NOMEM;
+    p->memory = -1;
+    p->manager = m;
+    p->base.rank = m->rank;
+    p->base.size = m->size;
+    p->base.events = p->base.asks = &no_events;
+    p->base.letters = &no_letters;
+    p->pid = getpid();
+    rc = join(p);
+    if (rc == -ENOMEM)
+        os_fail(rc, "cannot join the job of the process manager");
+    if (rc) /* the rest of p goes with the process, which cannot go on */
+        return rc == -ENOMEM ? BNR_ERR_NOMEM : BNR_ERR_COMM;
+    p->ops = managed_ops;
+    p->ops.name = m->ops->name;
+    p->base.ops = &p->ops;
+    m->idle = run_idle;
+    m->idle_arg = &p->base;
+    (void)on_exit(on_end, p);
+    *b = &p->base;
+    return BNR_SUCCESS;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A manager that speaks PMIx: Open MPI's mpirun, PRRTE, Slurm's pmix plugin; see manager.h. The protocol is the
+ * library's own, so the system's libpmix is loaded. Its header is not needed: the few structs here are the same in
+ * versions 3 to 6 (pmix_common.h of 4.2.2).
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bnr/client/manager.h"
+#include "include/bnr.h"
+#include "os/log.h"
+
+enum {
+    NAMESPACE_SIZE = 256,
+    INIT_S = 60, /* some servers never answer clients of some versions */
+    TYPE_SIZE_T = 4,
+    TYPE_INT = 6,
+    TYPE_UINT16 = 13,
+    TYPE_UINT32 = 14,
+    TYPE_BYTES = 27,
+    GLOBAL = 3, /* of a value: for processes of all hosts */
+    TIMED_OUT = -24, /* codes */
+    NOT_FOUND = -46
+};
+#define ALL_RANKS (UINT32_MAX - 1)
+
+struct pmix_process {
+    char space[NAMESPACE_SIZE];
+    uint32_t rank;
+};
+
+struct pmix_value {
+    uint16_t type;
+    union {
+        struct {
+            char *at;
+            size_t len;
+        } bytes;
+        uint32_t u32;
+        uint16_t u16;
+        size_t size;
+        int i;
+        char room[120]; /* more than any version has */
+    } data;
+};
+
+struct pmix {
+    struct manager base;
+    struct pmix_process self;
+    int (*init)(struct pmix_process *self, void *info, size_t count);
+    int (*finalize)(const void *info, size_t count);
+    int (*abort)(int status, const char *msg, struct pmix_process *processes, size_t count);
+    int (*put)(uint8_t scope, const char *key, struct pmix_value *value);
+    int (*commit)(void);
+    int (*fence)(const struct pmix_process *processes, size_t count, const void *info, size_t info_count);
+    int (*get)(const struct pmix_process *process, const char *key, const void *info, size_t count,
+               struct pmix_value **value);
+    const char *(*error_string)(int status);
+};
+
+static struct pmix *self_of(struct manager *m)
+{
+    return (struct pmix *)(void *)m;
+}
+
+static int lost(const struct pmix *p, const char *call, int status)
+{
+    return os_fail(-EIO, "the process manager that started this program (PMIx): %s: %s; start the program with Vireo's own "
+                   "mpiexec", call, p->error_string(status));
+}
+
+/* ---- values ---- */
+
+static void key_of(char to[300], const char *key)
+{
+    snprintf(to, 300, "vireo.%s", key);
+}
+
+static int pmix_put(struct manager *m, const char *key, const void *value, size_t len)
+{
+    struct pmix *p = self_of(m);
+    char name[300];
+    struct pmix_value v = {.type = TYPE_BYTES, .data.bytes = {(char *)(uintptr_t)value, len}};
+    key_of(name, key);
+    int status = p->put(GLOBAL, name, &v);
+    return status ? lost(p, "PMIx_Put", status) : 0;
+}
+
+static int pmix_fence(struct manager *m)
+{
+    struct pmix *p = self_of(m);
+    int status = p->commit();
+    if (status)
+        return lost(p, "PMIx_Commit", status);
+    status = p->fence(NULL, 0, NULL, 0);
+    return status ? lost(p, "PMIx_Fence", status) : 0;
+}
+
+static long pmix_get(struct manager *m, int owner, const char *key, unsigned char **value)
+{
+    struct pmix *p = self_of(m);
+    struct pmix_process process = p->self;
+    struct pmix_value *v = NULL;
+    char name[300];
+    key_of(name, key);
+    process.rank = (uint32_t)owner;
+    int status = p->get(&process, name, NULL, 0, &v);
+    if (status == NOT_FOUND || status == TIMED_OUT)
+        return -ENOENT;
+    if (status || !v)
+        return lost(p, "PMIx_Get", status);
+    bool fits = v->type == TYPE_BYTES && v->data.bytes.len <= BNR_MAX_VALUE;
+    size_t len = fits ? v->data.bytes.len : 0;
+    unsigned char *copy = fits ? realloc(*value, len + 1) : NULL;
+    if (copy) {
+        memcpy(copy, v->data.bytes.at, len);
+        *value = copy;
+    }
+    if (v->type == TYPE_BYTES)
+        free(v->data.bytes.at);
+    free(v);
+    return copy ? (long)len : fits ? -ENOMEM : -EPROTO;
+}
+
+/* Hosts are told apart by what they say of themselves. */
+static int pmix_places(struct manager *m, int *node)
+{
+    return 0;
+}
+
+static void pmix_abort(struct manager *m, int exit_code, const char *msg)
+{
+    struct pmix *p = self_of(m);
+    (void)p->abort(exit_code, msg, NULL, 0);
+}
+
+static void pmix_leave(struct manager *m)
+{
+    struct pmix *p = self_of(m);
+    (void)p->finalize(NULL, 0);
+}
+
+static const struct manager_ops pmix_ops = {
+    .name = "pmix",
+    .put = pmix_put,
+    .fence = pmix_fence,
+    .get = pmix_get,
+    .places = pmix_places,
+    .abort = pmix_abort,
+    .leave = pmix_leave,
+};
+
+/* ---- joining ---- */
+
+/* A number of the job or of this process; other where the manager tells none. */
+static int number_of(struct pmix *p, uint32_t rank, const char *key, int other)
+{
+    struct pmix_process process = p->self;
+    struct pmix_value *v = NULL;
+    process.rank = rank;
+    if (p->get(&process, key, NULL, 0, &v) || !v)
+        return other;
+    int64_t number = v->type == TYPE_UINT32   ? (int64_t)v->data.u32
+                     : v->type == TYPE_UINT16 ? (int64_t)v->data.u16
+                     : v->type == TYPE_INT    ? (int64_t)v->data.i
+                     : v->type == TYPE_SIZE_T ? (int64_t)v->data.size
+                                              : -1;
+    free(v);
+    return number >= 0 && number < INT32_MAX ? (int)number : other;
+}
+
+static bool load(struct pmix *p, void *library)
+{
+    const struct {
+        const char *name;
+        void *to;
+    } functions[] = {
+        {"PMIx_Init", &p->init},         {"PMIx_Finalize", &p->finalize},
+        {"PMIx_Abort", &p->abort},       {"PMIx_Put", &p->put},
+        {"PMIx_Commit", &p->commit},     {"PMIx_Fence", &p->fence},
+        {"PMIx_Get", &p->get},           {"PMIx_Error_string", &p->error_string},
+    };
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        void *found = dlsym(library, functions[i].name);
+        if (!found)
+            return false;
+        memcpy(functions[i].to, &found, sizeof(found));
+    }
+    return true;
+}
+
+/* PMIx_Init() in a thread of its own, since it may never return. */
+struct greeting {
+    struct pmix *p;
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    bool is_done;
+    int status;
+};
+
+static void *greet(void *arg)
+{
+    struct greeting *g = arg;
+    int status = g->p->init(&g->p->self, NULL, 0);
+    pthread_mutex_lock(&g->lock);
+    g->status = status;
+    g->is_done = true;
+    pthread_cond_signal(&g->done);
+    pthread_mutex_unlock(&g->lock);
+    return NULL;
+}
+
+static int greet_server(struct pmix *p)
+{
+    static struct greeting g = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+    pthread_t thread;
+    struct timespec until;
+    g.p = p;
+    if (pthread_create(&thread, NULL, greet, &g))
+        return os_fail(-EAGAIN, "no thread can be started for PMIx_Init");
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += INIT_S;
+    pthread_mutex_lock(&g.lock);
+    int rc = 0;
+    while (!g.is_done && !rc)
+        rc = pthread_cond_timedwait(&g.done, &g.lock, &until);
+    bool is_done = g.is_done;
+    pthread_mutex_unlock(&g.lock);
+    if (!is_done)
+        return os_fail(-ETIMEDOUT, "PMIx_Init has not returned within %d s: the manager and libpmix do not fit; start the "
+                       "program with Vireo's own mpiexec", INIT_S);
+    pthread_join(thread, NULL);
+    return g.status ? lost(p, "PMIx_Init", g.status) : 0;
+}
+
+int pmix_find(struct manager **m)
+{
+    if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK"))
+        return -ENOENT;
+    void *library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        library = dlopen("libpmix.so", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return os_fail(-ENOENT, "a PMIx manager started this program, but there is no libpmix.so.2 (%s); install it, as "
+                       "by the package libpmix2, or start the program with Vireo's own mpiexec", dlerror()) ? -ELIBACC : 0;
+    struct pmix *p = calloc(1, sizeof(*p));
+    if (!p || !load(p, library)) {
+        free(p);
+        return os_fail(-ELIBACC, "libpmix.so.2 cannot be used");
+    }
+    int rc = greet_server(p);
+    if (rc)
+        return rc; /* its thread may still use p */
+    p->base.ops = &pmix_ops;
+    p->base.rank = (int)p->self.rank;
+    p->base.size = number_of(p, ALL_RANKS, "pmix.job.size", 0);
+    p->base.appnum = number_of(p, p->self.rank, "pmix.appnum", -1);
+    p->base.universe = number_of(p, ALL_RANKS, "pmix.univ.size", 0);
+    *m = &p->base;
+    return 0;
+}

@@ -11,6 +11,8 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +32,14 @@
 
 enum { MEMORY_MS = 60000 };
 
+enum { MASK_DIGITS = CPU_SETSIZE / 4, HOST_TEXT = HOST_ID_MAX + 300 + MASK_DIGITS };
+
 /* The host of some rank. */
 struct managed_host {
     char id[HOST_ID_MAX], name[256];
-    int cpus, appnum; /* of the rank's program; -1: unknown */
+    int cpus;         /* that the rank may use */
+    int appnum;       /* of the rank's program; -1: unknown */
+    char mask[MASK_DIGITS + 1]; /* hexadecimal digits for four processors each, the first ones first */
 };
 
 struct managed {
@@ -46,7 +52,7 @@ struct managed {
     _Atomic uint64_t own_used;
     uint64_t own_sent;           /* bytes of it that the manager has */
     int *node, *local;           /* of each rank */
-    int *ranks, nodes;           /* ranks of each node */
+    int nodes, *ranks, *cpus;    /* of each node: ranks, and processors that these may use; 0: not counted yet */
     struct managed_host **host;  /* of each rank; NULL: not asked for yet */
     int memory;                  /* descriptor; -1: none */
     unsigned char *value;        /* of the last get */
@@ -121,17 +127,30 @@ static int managed_fence(struct backend *b)
 /* Describe this host as a value. */
 static int put_host(struct managed *p)
 {
-    char id[HOST_ID_MAX], text[HOST_ID_MAX + 300];
+    char id[HOST_ID_MAX], text[HOST_TEXT], mask[MASK_DIGITS + 1];
+    cpu_set_t set;
+    int last = 1;
+    CPU_ZERO(&set);
+    (void)sched_getaffinity(0, sizeof(set), &set);
+    for (int i = 0; i < MASK_DIGITS; i++) {
+        int bits = 0;
+        for (int c = 0; c < 4; c++)
+            bits |= CPU_ISSET(4 * i + c, &set) ? 1 << c : 0;
+        mask[i] = "0123456789abcdef"[bits];
+        last = bits ? i + 1 : last;
+    }
+    mask[last] = 0;
     host_id(id);
-    int n = snprintf(text, sizeof(text), "%s %.255s %d %d", id, os_host_name(), os_cpus_usable(), p->manager->appnum);
+    int n = snprintf(text, sizeof(text), "%s %.255s %d %d %s", id, os_host_name(), os_cpus_usable(), p->manager->appnum,
+                     mask);
     return managed_put(&p->base, "host", text, (size_t)n, 0) ? -ENOMEM : 0;
 }
 
 static bool read_host(const char *text, struct managed_host *host)
 {
     char format[40];
-    snprintf(format, sizeof(format), "%%%ds %%255s %%d %%d", HOST_ID_MAX - 1);
-    return sscanf(text, format, host->id, host->name, &host->cpus, &host->appnum) == 4 && host->cpus > 0;
+    snprintf(format, sizeof(format), "%%%ds %%255s %%d %%d %%%d[0-9a-f]", HOST_ID_MAX - 1, MASK_DIGITS);
+    return sscanf(text, format, host->id, host->name, &host->cpus, &host->appnum, host->mask) == 5 && host->cpus > 0;
 }
 
 /* The host of a rank, or NULL. */
@@ -142,7 +161,7 @@ static const struct managed_host *host_of(struct managed *p, int rank)
     if (p->host[rank])
         return p->host[rank];
     struct managed_host *host = calloc(1, sizeof(*host));
-    char line[HOST_ID_MAX + 300];
+    char line[HOST_TEXT];
     if (!host || managed_get(&p->base, rank, "host", &text, &len, 0) || len >= sizeof(line)) {
         free(host);
         return NULL;
@@ -172,47 +191,10 @@ static int gather_nodes(struct managed *p)
     return 0;
 }
 
-/* Whether exactly the ranks that the manager's mapping puts on this host share memory with this process, as far as
- * that can be known without asking all others. */
-static bool is_true_here(struct managed *p)
-{
-    const struct managed_host *own = host_of(p, p->base.rank);
-    for (int r = 0; own && r < p->base.size; r++) {
-        if (p->node[r] != p->node[p->base.rank])
-            continue;
-        const struct managed_host *host = host_of(p, r);
-        if (!host || strcmp(host->id, own->id))
-            return false;
-    }
-    return own != NULL;
-}
-
-/* All processes must come to one view: each tells whether the mapping is true for it. */
-static int find_nodes(struct managed *p, bool is_mapped)
-{
-    const void *said;
-    size_t len;
-    char own = is_mapped && is_true_here(p);
-    if (!is_mapped)
-        return gather_nodes(p);
-    if (managed_put(&p->base, "mapped", own ? "1" : "0", 1, 0) || managed_fence(&p->base))
-        return -EIO;
-    int last = -1;
-    for (int r = 0; r < p->base.size; r++) { /* one of each block of a node */
-        if (p->node[r] == last)
-            continue;
-        last = p->node[r];
-        if (managed_get(&p->base, r, "mapped", &said, &len, 0))
-            return damaged("mapped");
-        if (len != 1 || *(const char *)said != '1')
-            return gather_nodes(p);
-    }
-    return 0;
-}
-
 /* Number nodes from 0 on, in the order of their first ranks, and count the ranks of each. */
 static int count_nodes(struct managed *p)
 {
+    p->nodes = 0;
     for (int r = 0; r < p->base.size; r++) {
         int first = r && p->node[r] == p->node[r - 1] ? p->local[r - 1] : 0;
         while (p->node[first] != p->node[r])
@@ -221,12 +203,94 @@ static int count_nodes(struct managed *p)
     }
     for (int r = 0; r < p->base.size; r++)
         p->node[r] = p->local[r] == r ? p->nodes++ : p->node[p->local[r]];
+    free(p->ranks);
+    free(p->cpus);
     p->ranks = calloc((size_t)p->nodes, sizeof(*p->ranks));
-    if (!p->ranks)
+    p->cpus = calloc((size_t)p->nodes, sizeof(*p->cpus));
+    if (!p->ranks || !p->cpus)
         return -ENOMEM;
     for (int r = 0; r < p->base.size; r++)
         p->local[r] = p->ranks[p->node[r]]++;
     return 0;
+}
+
+static int value_of(char digit)
+{
+    return digit <= '9' ? digit - '0' : digit - 'a' + 10;
+}
+
+/* Managers bind each rank: what the ranks of a host may use is the union of their masks, within the least quota of
+ * their control groups. 0: not all tell it. */
+static int count_cpus(struct managed *p, int node)
+{
+    unsigned char all[MASK_DIGITS] = {0};
+    int count = 0, quota = INT_MAX;
+    for (int r = 0; r < p->base.size; r++) {
+        const struct managed_host *host = p->node[r] == node ? host_of(p, r) : NULL;
+        int own = 0;
+        if (!host && p->node[r] == node)
+            return 0;
+        for (int i = 0; host && host->mask[i]; i++) {
+            all[i] |= (unsigned char)value_of(host->mask[i]);
+            own += __builtin_popcount((unsigned)value_of(host->mask[i]));
+        }
+        quota = host && host->cpus < own && host->cpus < quota ? host->cpus : quota;
+    }
+    for (int i = 0; i < MASK_DIGITS; i++)
+        count += __builtin_popcount(all[i]);
+    return count < quota ? count : quota;
+}
+
+/* Whether the ranks that the manager puts on this host can share memory with this process. */
+static bool is_true_here(struct managed *p)
+{
+    const struct managed_host *own = host_of(p, p->base.rank);
+    for (int r = 0; own && r < p->base.size; r++) {
+        const struct managed_host *host = p->node[r] == p->node[p->base.rank] ? host_of(p, r) : own;
+        if (!host || strcmp(host->id, own->id))
+            return false;
+    }
+    return own != NULL;
+}
+
+/* The first rank of each node tells whether the manager's list is true there, and its processors; all come to one
+ * view. Returns 1, 0 where some node's is not true, or -errno. */
+static int check_nodes(struct managed *p)
+{
+    const void *said;
+    size_t len;
+    char text[16] = "";
+    if (!p->local[p->base.rank]) {
+        int n = snprintf(text, sizeof(text), "%d", is_true_here(p) ? count_cpus(p, p->node[p->base.rank]) : 0);
+        if (managed_put(&p->base, "mapped", text, (size_t)n, 0))
+            return -ENOMEM;
+    }
+    if (managed_fence(&p->base))
+        return -EIO;
+    for (int r = 0; r < p->base.size; r++) {
+        if (p->local[r])
+            continue;
+        if (managed_get(&p->base, r, "mapped", &said, &len, 0) || len >= sizeof(text))
+            return damaged("mapped");
+        memcpy(text, said, len);
+        text[len] = 0;
+        p->cpus[p->node[r]] = (int)strtol(text, NULL, 10);
+        if (p->cpus[p->node[r]] <= 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* Where the manager tells no nodes, or wrong ones, all ask all others. */
+static int find_nodes(struct managed *p, bool is_mapped)
+{
+    int rc = is_mapped ? count_nodes(p) : 0;
+    int is_true = !rc && is_mapped ? check_nodes(p) : 0;
+    if (rc || is_true < 0)
+        return rc ? rc : is_true;
+    if (!is_true)
+        rc = gather_nodes(p);
+    return rc || is_true ? rc : count_nodes(p);
 }
 
 static int managed_is_alive(struct backend *b, int rank)
@@ -255,11 +319,14 @@ static int managed_host(struct backend *b, int rank, BNR_Host *h)
 {
     struct managed *p = self_of(b);
     const struct managed_host *host = host_of(p, rank);
+    int *cpus = &p->cpus[p->node[rank]];
     if (!host)
         return BNR_ERR_COMM;
+    if (!*cpus)
+        *cpus = count_cpus(p, p->node[rank]);
     h->id = host->id;
     h->name = host->name;
-    h->cpus = host->cpus;
+    h->cpus = *cpus > 0 ? *cpus : host->cpus;
     h->ranks = p->ranks[p->node[rank]];
     return BNR_SUCCESS;
 }
@@ -451,8 +518,6 @@ static int join(struct managed *p)
     rc = agree(p);
     if (!rc)
         rc = find_nodes(p, mapped);
-    if (!rc)
-        rc = count_nodes(p);
     return rc ? rc : share_memory(p);
 }
 

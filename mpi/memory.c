@@ -191,21 +191,19 @@ struct memory_place memory_place_of(const void *memory, size_t len)
     return place;
 }
 
-void *memory_open(const struct memory_place *place, size_t len, void **base, size_t *mapped)
+void *memory_open(const struct memory_place *place, size_t len)
 {
     char path[64];
     struct stat stat;
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = place->offset / page * page;
+    void *memory = NULL;
     snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)place->pid, (long long)place->fd);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    *mapped = place->offset - from + len;
-    *base = NULL;
     /* The number may be another process's here, in a container of its own. */
     if (!fstat(fd, &stat) && stat.st_dev == place->dev && stat.st_ino == place->ino &&
-        (uint64_t)stat.st_size >= from + *mapped)
-        *base = os_segment_map(fd, from, *mapped, 1);
+        (uint64_t)stat.st_size >= place->offset + len)
+        memory = os_segment_map(fd, place->offset, len, 1);
     close(fd);
-    return *base ? (unsigned char *)*base + (place->offset - from) : NULL;
+    return memory;
 }

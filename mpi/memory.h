@@ -25,8 +25,8 @@ void memory_put(void *memory);
 /* Where others find these bytes. */
 struct memory_place memory_place_of(const void *memory, size_t len);
 
-/* Map bytes that another process of this host has. *base and *mapped are for munmap(). NULL: they
- * cannot be mapped. */
-void *memory_open(const struct memory_place *place, size_t len, void **base, size_t *mapped);
+/* Map bytes that another process of this host has, until os_segment_unmap(). NULL: they cannot be
+ * mapped. */
+void *memory_open(const struct memory_place *place, size_t len);
 
 #endif

@@ -40,7 +40,7 @@ void win_destroy_object(struct win *win)
         free(target);
     }
     for (int i = 0; win->near && i < win->near_count; i++)
-        os_segment_unmap(win->near[i].map_base, win->near[i].map_len);
+        os_segment_unmap(win->near[i].map_base, win->near[i].size);
     errh_stop(&win->errhandler);
     free(win->near);
     free(win->quick);
@@ -120,10 +120,9 @@ void win_map(struct win *win, struct win_target *target)
         return;
     os_lock(&win->lock);
     if (!target->mapped) {
-        unsigned char *base =
-            memory_open(&target->place, target->size, &target->map_base, &target->map_len);
-        if (base) {
-            target->base = base;
+        target->map_base = memory_open(&target->place, target->size);
+        if (target->map_base) {
+            target->base = target->map_base;
             __atomic_store_n(&target->mapped, true, __ATOMIC_RELEASE);
         }
         target->place.fd = -1;

@@ -78,8 +78,7 @@ struct win_target {
     int rank;
     struct win_reach reach;    /* of one of this host whose memory is not mapped */
     struct memory_place place; /* where it can be mapped from, at the first operation */
-    void *map_base;            /* the mapping made then; NULL: none */
-    size_t map_len;
+    void *map_base;            /* the mapping of size bytes made then; NULL: none */
     /* Of one that gets messages; guarded by the window's lock. */
     struct win_target *asked_next; /* in win->asked */
     bool asked;

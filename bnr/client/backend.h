@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bnr/host/kvs.h"
 #include "include/bnr.h"
 
 struct backend;
@@ -87,6 +88,18 @@ void backend_idle(struct backend *b);
 /* Have turn called where callbacks run, and leave at the last BNR_Finalize. Returns the back end.
  */
 struct backend *backend_take_turns(int (*turn)(void), void (*leave)(void));
+
+/* The code for an outcome of kvs.h. */
+static inline int backend_kvs_code(int outcome)
+{
+    switch (outcome) {
+    case 0: return BNR_SUCCESS;
+    case KVS_ABSENT: return BNR_ERR_NOT_FOUND;
+    case KVS_FULL: return BNR_ERR_NOMEM;
+    case KVS_EXISTS: return BNR_ERR_EXISTS;
+    default: return BNR_ERR_PROTO;
+    }
+}
 
 /* The exit status that stands for an abort code. */
 static inline int backend_exit_code(int code)

@@ -85,18 +85,14 @@ static bool is_plain(const char *key)
 
 static int managed_put(struct backend *b, const char *key, const void *val, size_t len, unsigned flags)
 {
-    switch (kvs_put(&self_of(b)->own, key, val, len, (flags & BNR_PUT_REPLACE) != 0)) {
-    case 0: return BNR_SUCCESS;
-    case KVS_EXISTS: return BNR_ERR_EXISTS;
-    default: return BNR_ERR_NOMEM;
-    }
+    return backend_kvs_code(kvs_put(&self_of(b)->own, key, val, len, (flags & BNR_PUT_REPLACE) != 0));
 }
 
 static int managed_get(struct backend *b, int owner, const char *key, const void **val, size_t *len, unsigned flags)
 {
     struct managed *p = self_of(b);
     if (owner == b->rank)
-        return kvs_get(&p->own, key, val, len) ? BNR_ERR_NOT_FOUND : BNR_SUCCESS;
+        return backend_kvs_code(kvs_get(&p->own, key, val, len));
     long n = p->manager && is_plain(key) ? p->manager->ops->get(p->manager, owner, key, &p->value) : -ENOENT;
     if (n < 0)
         return n == -ENOENT ? BNR_ERR_NOT_FOUND : n == -ENOMEM ? BNR_ERR_NOMEM : BNR_ERR_COMM;

@@ -61,17 +61,6 @@ static void ring_wide(struct native *n)
         ring(n);
 }
 
-static int kvs_code(int rc)
-{
-    switch (rc) {
-    case 0: return BNR_SUCCESS;
-    case KVS_ABSENT: return BNR_ERR_NOT_FOUND;
-    case KVS_FULL: return BNR_ERR_NOMEM;
-    case KVS_EXISTS: return BNR_ERR_EXISTS;
-    default: return BNR_ERR_PROTO;
-    }
-}
-
 /* Tell the ranks that wait for this rank's next put. Of two accesses to awaited one comes first:
  * either this one finds a rank's bit, or that rank finds the value put before. */
 static void give_news(struct native *n)
@@ -89,7 +78,7 @@ static int native_put(struct backend *b, const char *key, const void *val, size_
     struct kvs log = table_log(&n->table, n->slot);
     int rc = kvs_put(&log, key, val, len, (flags & BNR_PUT_REPLACE) != 0);
     if (rc)
-        return kvs_code(rc);
+        return backend_kvs_code(rc);
     /* Sequentially consistent: either a waiter sees the new count before it
      * sleeps, or we see that it waits. */
     struct table_page *page = own_page(n);
@@ -180,7 +169,7 @@ static int native_get(struct backend *b, int owner, const char *key, const void 
         int over = is_over(n, owner, page); /* before the look: earlier puts are found */
         int rc = kvs_get(&log, key, val, len);
         if (rc != KVS_ABSENT || owner == b->rank)
-            return kvs_code(rc);
+            return backend_kvs_code(rc);
         if (over)
             return BNR_ERR_PROC_FAILED;
         if (flags & (BNR_GET_NOWAIT | BNR_GET_LATER))

@@ -48,11 +48,7 @@ static int single_put(struct backend *b, const char *key, const void *val, size_
         s->log.size = TABLE_LOG;
         s->log.used = &s->log_used;
     }
-    switch (kvs_put(&s->log, key, val, len, (flags & BNR_PUT_REPLACE) != 0)) {
-    case 0: return BNR_SUCCESS;
-    case KVS_EXISTS: return BNR_ERR_EXISTS;
-    default: return BNR_ERR_NOMEM;
-    }
+    return backend_kvs_code(kvs_put(&s->log, key, val, len, (flags & BNR_PUT_REPLACE) != 0));
 }
 
 static int single_get(struct backend *b, int owner, const char *key, const void **val, size_t *len,

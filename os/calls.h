@@ -7,7 +7,9 @@
 #ifndef OS_CALLS_H
 #define OS_CALLS_H
 
+#include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -31,6 +33,12 @@ static inline pid_t os_fork_alone(void)
 #else
     return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 #endif
+}
+
+/* Whether a filter of system calls, or an older kernel, refuses a call by this error (> 0). */
+static inline bool os_is_refused(int error)
+{
+    return error == ENOSYS || error == EPERM || error == EACCES || error == EOPNOTSUPP;
 }
 
 static inline pid_t os_thread_id(void)

@@ -34,7 +34,7 @@ static struct {
     long oom_kills;
 } start;
 
-/* Where a filter refuses to tell a limit there is none to mind: it may be higher than any. */
+/* A limit that a filter of system calls refuses to tell counts as none. */
 static struct rlimit limit_now(int kind)
 {
     struct rlimit limit;
@@ -198,8 +198,8 @@ static bool is_without_memory(void)
 /* Whether the user's limit of processes cannot be met: it is none for this process, or far away. */
 static bool has_room(int processes)
 {
-    struct rlimit limit;
-    return !geteuid() || getrlimit(RLIMIT_NPROC, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+    struct rlimit limit = limit_now(RLIMIT_NPROC);
+    return !geteuid() || limit.rlim_cur == RLIM_INFINITY ||
            limit.rlim_cur >= (rlim_t)processes + PROCESSES_MANY;
 }
 
@@ -234,8 +234,8 @@ int limit_check_processes(int processes, char why[512])
 static const char *name_limit(int resource, long unit, const char *what, const char *cure)
 {
     static char text[160];
-    struct rlimit limit;
-    if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY)
+    struct rlimit limit = limit_now(resource);
+    if (limit.rlim_cur == RLIM_INFINITY)
         return NULL;
     snprintf(text, sizeof(text), "; the limit of %s is %ld%s: raise it, by %s", what,
              (long)(limit.rlim_cur / (rlim_t)unit), unit > 1 ? " KiB" : "", cure);

@@ -16,6 +16,7 @@
 #include "channels/tcp/addr.h"
 #include "channels/tcp/dial.h"
 #include "channels/tcp/link.h"
+#include "os/calls.h"
 #include "os/clock.h"
 #include "os/log.h"
 #include "os/random.h"
@@ -285,7 +286,7 @@ void listen_accept(struct tcp *tcp)
             if (!drop_oldest(tcp, STRANGER_MUTE) && !drop_oldest(tcp, STRANGER_GREETED))
                 accept_none(tcp, -fd);
             return;
-        } else if (fd == -ENOSYS || fd == -EPERM || fd == -EACCES || fd == -EOPNOTSUPP) {
+        } else if (os_is_refused(-fd)) {
             accept_none(tcp, -fd);
             return;
         } /* else this one has gone */

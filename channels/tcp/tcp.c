@@ -17,6 +17,7 @@
 #include "channels/tcp/dial.h"
 #include "channels/tcp/link.h"
 #include "channels/tcp/listen.h"
+#include "os/calls.h"
 #include "os/clock.h"
 #include "include/channel_help.h"
 #include "os/random.h"
@@ -130,12 +131,11 @@ int tcp_socket(int family)
     return fd < 0 ? -errno : fd;
 }
 
-/* A filter of system calls may refuse accept4() alone, by any of these errors. */
+/* A filter may refuse accept4() alone; some kernels do not know its flags. */
 static int accept_one(int listener)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0 ||
-        (errno != ENOSYS && errno != EPERM && errno != EACCES && errno != EOPNOTSUPP && errno != EINVAL))
+    if (fd >= 0 || (!os_is_refused(errno) && errno != EINVAL))
         return fd;
     fd = accept(listener, NULL, NULL);
     if (fd >= 0)

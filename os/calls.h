@@ -2,7 +2,8 @@
 
 /*
  * System calls and flags that are newer than the headers of some systems in use (glibc 2.28). Their numbers are
- * alike on all machines. A kernel may know them although the headers do not, or the reverse.
+ * alike on all machines. A kernel may know them although the headers do not, or the reverse. And how a refused call
+ * is told.
  */
 #ifndef OS_CALLS_H
 #define OS_CALLS_H

@@ -9,7 +9,6 @@
  * Keys beside the device's: "job" of rank 0 holds the group's id and secret; "host" describes a rank's host; "mapped"
  * says whether the manager's list of nodes is true for a rank.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
@@ -30,9 +29,11 @@
 #include "os/log.h"
 #include "os/random.h"
 
-enum { MEMORY_MS = 60000 };
-
-enum { MASK_DIGITS = CPU_SETSIZE / 4, HOST_TEXT = HOST_ID_MAX + 300 + MASK_DIGITS };
+enum {
+    MEMORY_MS = 60000, /* so long a rank waits for the others of its host */
+    MASK_DIGITS = CPU_SETSIZE / 4,
+    HOST_TEXT = HOST_ID_MAX + 300 + MASK_DIGITS
+};
 
 /* The host of some rank. */
 struct managed_host {
@@ -66,22 +67,13 @@ static struct managed *self_of(struct backend *b)
     return (struct managed *)(void *)b;
 }
 
-/* What a manager hands out is not as it was put. */
+/* The manager gives back another value than a rank has put. */
 static int damaged(const char *key)
 {
     return os_fail(-EPROTO, "the process manager's key '%s' is damaged; start the program with Vireo's own mpiexec", key);
 }
 
 /* ---- keys ---- */
-
-/* A key that managers cannot take is known here alone. */
-static bool is_plain(const char *key)
-{
-    for (const char *c = key; *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("._-", *c))
-            return false;
-    return strlen(key) < 40;
-}
 
 static int managed_put(struct backend *b, const char *key, const void *val, size_t len, unsigned flags)
 {
@@ -93,7 +85,7 @@ static int managed_get(struct backend *b, int owner, const char *key, const void
     struct managed *p = self_of(b);
     if (owner == b->rank)
         return backend_kvs_code(kvs_get(&p->own, key, val, len));
-    long n = p->manager && is_plain(key) ? p->manager->ops->get(p->manager, owner, key, &p->value) : -ENOENT;
+    long n = p->manager && manager_takes(key) ? p->manager->ops->get(p->manager, owner, key, &p->value) : -ENOENT;
     if (n < 0)
         return n == -ENOENT ? BNR_ERR_NOT_FOUND : n == -ENOMEM ? BNR_ERR_NOMEM : BNR_ERR_COMM;
     *val = p->value;
@@ -101,7 +93,8 @@ static int managed_get(struct backend *b, int owner, const char *key, const void
     return BNR_SUCCESS;
 }
 
-/* Hand the manager all keys that were put since the last fence, and wait for the others. */
+/* Hand the manager the keys put since the last fence, and wait for the others. A key that no manager takes is known
+ * here alone. */
 static int managed_fence(struct backend *b)
 {
     struct managed *p = self_of(b);
@@ -112,7 +105,7 @@ static int managed_fence(struct backend *b)
     while (!kvs_next(&p->own, &p->own_sent, &entry)) {
         memcpy(key, entry.key, entry.key_len);
         key[entry.key_len] = 0;
-        if (is_plain(key) && p->manager->ops->put(p->manager, key, entry.value, entry.value_len))
+        if (manager_takes(key) && p->manager->ops->put(p->manager, key, entry.value, entry.value_len))
             return BNR_ERR_COMM;
     }
     return p->manager->ops->fence(p->manager) ? BNR_ERR_COMM : BNR_SUCCESS;
@@ -215,8 +208,8 @@ static int value_of(char digit)
     return digit <= '9' ? digit - '0' : digit - 'a' + 10;
 }
 
-/* Managers bind each rank: what the ranks of a host may use is the union of their masks, within the least quota of
- * their control groups. 0: not all tell it. */
+/* The processors that the ranks of a host may use together, since managers bind each: the union of their masks, within
+ * the least quota of their control groups. 0: some rank's description is missing. */
 static int count_cpus(struct managed *p, int node)
 {
     unsigned char all[MASK_DIGITS] = {0};
@@ -277,7 +270,7 @@ static int check_nodes(struct managed *p)
     return 1;
 }
 
-/* Where the manager tells no nodes, or wrong ones, all ask all others. */
+/* Without a list of the manager's, or with a wrong one, each rank asks all others. */
 static int find_nodes(struct managed *p, bool is_mapped)
 {
     int rc = is_mapped ? count_nodes(p) : 0;

@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a process manager of others gives, as far as all of them do: a rank and a size, a key-value space whose values
- * are seen after a fence, an abort and a goodbye. managed.c makes a back end of BNR from it.
+ * Process managers of other projects. All of them give a rank and a size, a key-value space whose values are seen after
+ * a fence, an abort and a goodbye. managed.c makes a back end of BNR from that.
  *
- * A function that fails has written one line on stderr, but for -ENOENT. Keys are letters, digits and "._-".
+ * A function that fails writes one line on stderr, but for -ENOENT, -ENOMEM, and -EPROTO of a damaged value. The caller
+ * hands in keys that manager_takes().
  */
 #ifndef BNR_MANAGER_H
 #define BNR_MANAGER_H
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+
+enum { MANAGER_KEY_MAX = 39 };
+
+/* Whether all managers take a key: letters, digits and "._-", MANAGER_KEY_MAX at most. */
+static inline bool manager_takes(const char *key)
+{
+    for (const char *c = key; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("._-", *c))
+            return false;
+    return strlen(key) <= MANAGER_KEY_MAX;
+}
 
 struct manager_ops;
 
@@ -30,15 +45,15 @@ struct manager_ops {
     int (*fence)(struct manager *m);
     /* Put a value into *value, which realloc() makes larger. Returns its length, -ENOENT, or another -errno. */
     long (*get)(struct manager *m, int owner, const char *key, unsigned char **value);
-    /* Put the node of each rank into node. Returns 1, 0 where the manager tells none, or -errno. */
+    /* Put the node of each rank into node. Returns 1, 0 if the manager does not know, or -errno. */
     int (*places)(struct manager *m, int *node);
-    /* End the job; returns where the manager does not do so soon. */
+    /* End the job. Returns only if the manager does not do so soon. */
     void (*abort)(struct manager *m, int exit_code, const char *msg);
     /* This process ends well. No function may be called after it. */
     void (*leave)(struct manager *m);
 };
 
-/* Find the manager that started this process. Returns 0 with *m, -ENOENT where there is none of this kind, or -errno. */
+/* Find the manager that started this process. Returns 0 with *m, -ENOENT if none of this kind did, or -errno. */
 int pmi_find(struct manager **m);
 int pmix_find(struct manager **m);
 

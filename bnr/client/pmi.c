@@ -103,9 +103,8 @@ static int hear(struct pmi *p, char *line, size_t size, int limit_ms)
     }
 }
 
-static int lost(const struct pmi *p, const char *request, int rc)
+static int lost(const char *request, int rc)
 {
-    (void)p;
     return os_fail(rc,
                    "the process manager that started this program (PMI-1) does not answer '%.*s' as it should; start "
                    "the program with Vireo's own mpiexec",
@@ -129,7 +128,7 @@ static int ask(struct pmi *p, const char *reply, char line[LINES], const char *f
         rc = hear(p, line, LINES, REPLY_MS);
     if (!rc && !pmi_is(line, reply))
         rc = -EPROTO;
-    return rc ? lost(p, request + strlen("cmd="), rc) : 0;
+    return rc ? lost(request + strlen("cmd="), rc) : 0;
 }
 
 static int pmi_fence(struct manager *m)
@@ -147,7 +146,7 @@ static int pmi_fence(struct manager *m)
     }
     if (!rc && (!pmi_is(line, "barrier_out") || !pmi_succeeded(line)))
         rc = -EPROTO;
-    return rc ? lost(p, "barrier_in", rc) : 0;
+    return rc ? lost("barrier_in", rc) : 0;
 }
 
 /* ---- keys ---- */
@@ -163,14 +162,14 @@ static int pmi_put(struct manager *m, const char *key, const void *value, size_t
             return 0;
         size_t most = pmi_chunk_bytes(p->value_max, p->name, at), part = len - sent < most ? len - sent : most;
         if (!most)
-            return lost(p, "get_maxes", -EPROTO);
+            return lost("get_maxes", -EPROTO);
         pmi_encode(text, (const unsigned char *)value + sent, part);
         char head[PMI_CHUNK_HEAD + 1] = "";
         if (!number)
             snprintf(head, sizeof(head), "%06x", (unsigned)len & 0xffffffu);
         int rc = ask(p, "put_result", line, "cmd=put kvsname=%s key=%s value=%s%s\n", p->name, at, head, text);
         if (!rc && !pmi_succeeded(line))
-            rc = lost(p, "put", -EPROTO);
+            rc = lost("put", -EPROTO);
         if (rc)
             return rc;
         sent += part;
@@ -237,23 +236,25 @@ static int pmi_places(struct manager *m, int *node)
     return rc ? rc : pmi_succeeded(line) && pmi_text(line, "value", text, sizeof(text)) && pmi_mapping(text, m->size, node);
 }
 
+/* Any answer will do, or none. */
+static void say_last(struct pmi *p, const char *request)
+{
+    char line[LINES];
+    if (!say(p, request, strlen(request)))
+        (void)hear(p, line, sizeof(line), GOODBYE_MS);
+}
+
 static void pmi_abort(struct manager *m, int exit_code, const char *msg)
 {
-    struct pmi *p = self_of(m);
-    char line[LINES];
-    int n = snprintf(line, sizeof(line), "cmd=abort exitcode=%d\n", exit_code);
-    if (!say(p, line, (size_t)n))
-        (void)hear(p, line, sizeof(line), GOODBYE_MS);
+    char request[64];
+    snprintf(request, sizeof(request), "cmd=abort exitcode=%d\n", exit_code);
+    say_last(self_of(m), request);
 }
 
 static void pmi_leave(struct manager *m)
 {
-    static const char goodbye[] = "cmd=finalize\n";
-    struct pmi *p = self_of(m);
-    char line[LINES];
-    if (!say(p, goodbye, sizeof(goodbye) - 1))
-        (void)hear(p, line, sizeof(line), GOODBYE_MS);
-    close(p->fd);
+    say_last(self_of(m), "cmd=finalize\n");
+    close(self_of(m)->fd);
 }
 
 static const struct manager_ops pmi_ops = {
@@ -302,12 +303,12 @@ static int greet_port(struct pmi *p, const char *id)
         rc = hear(p, line, sizeof(line), REPLY_MS);
         if (!rc && !pmi_is(line, "set"))
             rc = -EPROTO;
-        has_rank |= !rc && pmi_number(line, "rank", &p->base.rank);
-        has_size |= !rc && pmi_number(line, "size", &p->base.size);
         if (rc)
-            return lost(p, "initack", rc);
+            return lost("initack", rc);
+        has_rank |= pmi_number(line, "rank", &p->base.rank);
+        has_size |= pmi_number(line, "size", &p->base.size);
     }
-    return rc ? rc : has_rank && has_size ? 0 : lost(p, "initack", -EPROTO);
+    return rc ? rc : has_rank && has_size ? 0 : lost("initack", -EPROTO);
 }
 
 static bool read_variable(const char *name, int *number)
@@ -321,7 +322,7 @@ static bool read_variable(const char *name, int *number)
     return true;
 }
 
-/* Find the manager. Returns 0, -ENOENT where there is none, or -errno after one line on stderr. */
+/* Find the manager. Returns 0, -ENOENT without one, or -errno after one line on stderr. */
 static int find_manager(struct pmi *p)
 {
     const char *port = getenv("PMI_PORT"), *id = getenv("PMI_ID");
@@ -347,15 +348,15 @@ static int introduce(struct pmi *p)
     char line[LINES];
     int rc = ask(p, "response_to_init", line, "cmd=init pmi_version=1 pmi_subversion=1\n");
     if (!rc && !pmi_succeeded(line))
-        rc = lost(p, "init", -EPROTO);
+        rc = lost("init", -EPROTO);
     if (!rc)
         rc = ask(p, "maxes", line, "cmd=get_maxes\n");
     if (!rc && !pmi_number(line, "vallen_max", &p->value_max))
-        rc = lost(p, "get_maxes", -EPROTO);
+        rc = lost("get_maxes", -EPROTO);
     if (!rc)
         rc = ask(p, "my_kvsname", line, "cmd=get_my_kvsname\n");
     if (!rc && !pmi_text(line, "kvsname", p->name, sizeof(p->name)))
-        rc = lost(p, "get_my_kvsname", -EPROTO);
+        rc = lost("get_my_kvsname", -EPROTO);
     if (!rc)
         rc = ask(p, "appnum", line, "cmd=get_appnum\n");
     if (!rc && !pmi_number(line, "appnum", &p->base.appnum))

@@ -3,12 +3,13 @@
 /* The text of PMI-1; see pmi_wire.h. */
 #include "bnr/client/pmi_wire.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bnr/client/manager.h"
 
 /* ---- fields ---- */
 
@@ -79,10 +80,7 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 bool pmi_chunk_key(char to[PMI_KEY], int owner, const char *key, int number)
 {
-    for (const char *c = key; *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("._-", *c))
-            return false;
-    int n = snprintf(to, PMI_KEY, "v%d.%s.%d", owner, key, number);
+    int n = manager_takes(key) ? snprintf(to, PMI_KEY, "v%d.%s.%d", owner, key, number) : 0;
     return n > 0 && n < PMI_KEY;
 }
 

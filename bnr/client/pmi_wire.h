@@ -22,19 +22,19 @@ enum {
     PMI_CHUNK_HEAD = 6 /* digits before the first chunk of a value: how long the value is */
 };
 
-/* Point *at at the value of a field, *len bytes up to the next blank. Returns false where it is not there. */
+/* Point *at at the value of a field, *len bytes up to the next blank. Returns false if the line has no such field. */
 bool pmi_field(const char *line, const char *name, const char **at, size_t *len);
-/* Copy it, with a NUL. Returns false where it is not there or does not fit. */
+/* Copy it, with a NUL. Returns false also if it does not fit. */
 bool pmi_text(const char *line, const char *name, char *to, size_t size);
 /* Read it as a decimal number that an int holds. */
 bool pmi_number(const char *line, const char *name, int *number);
 /* Whether a line is this command. */
 bool pmi_is(const char *line, const char *command);
-/* Whether a reply tells of success: by rc where it is there, otherwise by info, otherwise always. */
+/* Whether a reply tells of success: by its rc, without one by its info, without either always. */
 bool pmi_succeeded(const char *line);
 
-/* Write the key of a chunk of a value: owner, key, number. Returns false where the key has other characters than
- * letters, digits and "._-", or is too long. */
+/* Write the key of a chunk of a value: owner, key, number. Returns false for a key that manager_takes() refuses, or
+ * that is too long with its numbers. */
 bool pmi_chunk_key(char to[PMI_KEY], int owner, const char *key, int number);
 /* How many bytes a chunk of a value holds at most: value_max is the manager's limit of characters, name and key go
  * with it in a line. 0: too few. */
@@ -45,7 +45,7 @@ size_t pmi_encode(char *to, const void *data, size_t len);
 long pmi_decode(void *to, const char *text, size_t len);
 
 /* Read PMI_process_mapping, "(vector,(FIRST,NODES,RANKS),...)": node[r] for each of size ranks. Blocks are repeated
- * while ranks are left. Returns false where the text is no such vector. */
+ * while ranks are left. Returns false if the text is no such vector. */
 bool pmi_mapping(const char *text, int size, int *node);
 
 #endif

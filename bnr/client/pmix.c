@@ -161,7 +161,7 @@ static const struct manager_ops pmix_ops = {
 
 /* ---- joining ---- */
 
-/* A number of the job or of this process; other where the manager tells none. */
+/* A number of the job or of this process; other if the manager does not know it. */
 static int number_of(struct pmix *p, uint32_t rank, const char *key, int other)
 {
     struct pmix_process process = p->self;
@@ -250,8 +250,8 @@ int pmix_find(struct manager **m)
     if (!library)
         library = dlopen("libpmix.so", RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return os_fail(-ENOENT, "a PMIx manager started this program, but there is no libpmix.so.2 (%s); install it, as "
-                       "by the package libpmix2, or start the program with Vireo's own mpiexec", dlerror()) ? -ELIBACC : 0;
+        return os_fail(-ELIBACC, "a PMIx manager started this program, but there is no libpmix.so.2 (%s); install it, as "
+                       "by the package libpmix2, or start the program with Vireo's own mpiexec", dlerror());
     struct pmix *p = calloc(1, sizeof(*p));
     if (!p || !load(p, library)) {
         free(p);

@@ -7,9 +7,10 @@ usage: environments.py WORK
 Starts WORK (test/bnr/work.c) without a launcher, with the variables of each row. It ends with one line on stderr, or,
 where nothing says that there are others, runs alone.
 """
-import os
 import subprocess
 import sys
+
+from managers import environment
 
 LIMIT = 60  # seconds
 ALONE = None
@@ -68,15 +69,13 @@ ROWS = [
     ("SLURM_PROCID=2 SLURM_STEP_NUM_TASKS=4 VIREO_SINGLETON=1", ALONE),
     ("PMI_FD=1 PMI_RANK=x VIREO_SINGLETON=1", ALONE),
 ]
-PREFIXES = ("VIREO_", "BNR_", "PMI_", "PMIX_", "OMPI_", "SLURM_", "FLUX_", "PALS_", "JSM_", "MV2_")
 
 
 def main(work):
-    bare = {n: v for n, v in os.environ.items() if not n.startswith(PREFIXES) or n.startswith("VIREO_TEST_")}
     bad = 0
     for words, wanted in ROWS:
         more = dict(word.split("=", 1) for word in words.split())
-        done = subprocess.run(["timeout", "-k", "5", str(LIMIT), work, "init", "hello", "finalize"], env=bare | more,
+        done = subprocess.run(["timeout", "-k", "5", str(LIMIT), work, "init", "hello", "finalize"], env=environment(**more),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
         lines = [l for l in done.stderr.splitlines() if l.startswith("vireo: ")]
         if wanted is ALONE:

@@ -24,11 +24,13 @@ def claim(text, holds, *told):
     print(f"ok: {text}", flush=True)
 
 
+# Of the variables that launchers set, and of our settings.
+PREFIXES = ("BNR_", "FLUX_", "HYDRA_", "JSM_", "MV2_", "OMPI_", "PALS_", "PMI_", "PMIX_", "SLURM_", "VIREO_")
+
+
 def environment(**more):
-    bare = {n: v for n, v in os.environ.items()
-            if not n.startswith(("PMI_", "PMIX_", "OMPI_", "BNR_", "SLURM_", "HYDRA_")) and
-            (not n.startswith("VIREO_") or n.startswith("VIREO_TEST_"))}
-    return bare | more
+    """This process's, as if no launcher had started it, and more."""
+    return {n: v for n, v in os.environ.items() if not n.startswith(PREFIXES) or n.startswith("VIREO_TEST_")} | more
 
 
 # ---- managers ----

@@ -3,7 +3,7 @@
 /*
  * Errors: handlers, codes, and the classes and codes that users add.
  *
- * A code has 14 bits: the class in the low 6, and above them the number of a text. Numbers go
+ * A code has 14 bits: the class in the low 7, and above them the number of a text. Numbers go
  * round; the texts of the last RECENT errors are kept, and a code whose text is gone still gives
  * its class. Codes above MPI_ERR_LASTCODE are the user's.
  *
@@ -32,7 +32,7 @@
 
 enum {
     RECENT = 32,         /* texts kept */
-    TEXTS = 7 * RECENT,  /* numbers of texts: 1 to 225 without NOT_OURS */
+    TEXTS = 3 * RECENT,  /* numbers of texts: 1 to 97 without NOT_OURS */
     NOT_OURS =
         MPI_T_ERR_CANNOT_INIT / ERRH_TEXT_STEP, /* codes of the tool interface: each is a class */
     USER_CODES = 65536                          /* most classes and codes of the user */
@@ -277,11 +277,13 @@ static const char *const class_texts[] = {
     TEXT(MPI_ERR_UNSUPPORTED_OPERATION, "unsupported operation"),
     TEXT(MPI_ERR_WIN, "invalid window"),
     TEXT(MPI_ERR_RMA_FLAVOR, "the window is of the wrong flavor"),
-    TEXT(MPI_ERR_PROC_ABORTED, "a peer process has aborted"),
+    TEXT(MPI_ERR_PROC_ABORTED, "a peer process has failed (MPIX_ERR_PROC_FAILED)"),
     TEXT(MPI_ERR_VALUE_TOO_LARGE, "the value does not fit its type"),
     TEXT(MPI_ERR_SESSION, "invalid session"),
     TEXT(MPI_ERR_ERRHANDLER, "invalid error handler"),
     TEXT(MPI_ERR_ABI, "the binary interface is not supported"),
+    TEXT(MPIX_ERR_PROC_FAILED_PENDING, "a process that could send has failed, and the receive still waits"),
+    TEXT(MPIX_ERR_REVOKED, "the communicator is revoked"),
 };
 
 static const char *const tool_texts[] = {

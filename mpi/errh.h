@@ -29,7 +29,7 @@ enum errh_kind {
 };
 
 /* Codes with a text are class + k * this; all are below MPI_ERR_LASTCODE. */
-enum { ERRH_TEXT_STEP = 64 };
+enum { ERRH_TEXT_STEP = 128 };
 
 /* The kinds of objects that have error handlers. A user's function is for one of the kinds. */
 enum errh_on { ERRH_COMM, ERRH_WIN, ERRH_FILE, ERRH_SESSION };

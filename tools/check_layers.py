@@ -37,7 +37,7 @@ MAY_SEE = {
     "bnr/tools": ["bnr/", "os/"],
     "mpid": ["include/mpid.h", "include/queues.h", "include/channel.h", "include/channel_help.h", "include/bnr.h",
              "slots.h", "os/"],
-    "mpi": ["include/mpid.h", "include/queues.h", "os/"],
+    "mpi": ["include/mpid.h", "include/mpi-ext.h", "include/queues.h", "os/"],
     "fortran": [],
     "romio": ["mpi/hooks.h"],
     "profile": [],
@@ -74,7 +74,7 @@ def wrong(root, path):
             seen = seen or (layer == "examples" and (root / layer / name).is_file())
             if not seen and not ("/" not in name and name.endswith(".gen.h")):
                 yield f"{path}: {here} may not include \"{name}\""
-        elif name == "mpi.h" and layer not in MPI_H and path.name != "mpi_compat.h":
+        elif name == "mpi.h" and layer not in MPI_H and path.name not in ("mpi_compat.h", "mpi-ext.h"):
             yield f"{path}: {here} may not include <mpi.h>"
         elif any((root / folder / name).exists() for folder in [".", here, "include"]):
             yield f"{path}: <{name}> is ours: \"path/from/the/top.h\""

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "include/mpi-ext.h"
 #include "mpi/attr.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hardware.h"
@@ -405,6 +406,44 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 int PMPI_Pcontrol(const int level, ...)
 {
     return MPI_SUCCESS;
+}
+
+/* ---- accelerators ---- */
+
+/*
+ * Tell whether buffers may lie in the memory of a CUDA device: 1 if so, and 0 if not.
+ *
+ * The answer is 0. Any thread may call it at any time.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Query_cuda_support(void)
+{
+    return MPIX_CUDA_AWARE_SUPPORT;
+}
+
+/*
+ * Tell whether buffers may lie in the memory of a ROCm device: 1 if so, and 0 if not.
+ *
+ * The answer is 0. Any thread may call it at any time.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Query_rocm_support(void)
+{
+    return MPIX_ROCM_AWARE_SUPPORT;
+}
+
+/*
+ * Tell whether buffers may lie in the memory of a Level Zero device: 1 if so, and 0 if not.
+ *
+ * The answer is 0. Any thread may call it at any time.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Query_ze_support(void)
+{
+    return MPIX_ZE_AWARE_SUPPORT;
 }
 
 #include "env.gen.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Classes, codes and texts: predefined ones, those of real errors, and the user's own. */
+#include <mpi-ext.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,6 +17,14 @@ static void predefined(void)
         OK(MPI_Error_string(i, text, &len));
         CHECK(len == (int)strlen(text) && len > 10 && !strncmp(text, "MPI_", 4));
     }
+    for (int i = MPIX_ERR_PROC_FAILED_PENDING; i <= MPIX_ERR_REVOKED; i++) {
+        OK(MPI_Error_class(i, &error_class));
+        CHECK(error_class == i);
+        OK(MPI_Error_string(i, text, &len));
+        CHECK(!strncmp(text, "MPIX_", 5));
+    }
+    OK(MPI_Error_class(MPIX_ERR_REVOKED + 1, &error_class));
+    CHECK(error_class == MPI_ERR_UNKNOWN);
     OK(MPI_Error_class(MPI_T_ERR_INVALID, &error_class));
     CHECK(error_class == MPI_T_ERR_INVALID);
     OK(MPI_Error_class(-5, &error_class));
@@ -150,6 +159,14 @@ static void many(void)
     CHECK(clock() - begin < MOST_SECONDS * CLOCKS_PER_SEC);
 }
 
+/* There is no support of accelerators, and the header agrees with the functions. */
+static void accelerators(void)
+{
+    CHECK(MPIX_Query_cuda_support() == 0 && MPIX_Query_rocm_support() == 0 &&
+          MPIX_Query_ze_support() == 0);
+    CHECK(!MPIX_CUDA_AWARE_SUPPORT && !MPIX_ROCM_AWARE_SUPPORT && !MPIX_ZE_AWARE_SUPPORT);
+}
+
 int main(int argc, char **argv)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -162,6 +179,7 @@ int main(int argc, char **argv)
     real();
     own();
     removed();
+    accelerators();
     many();
     OK(MPI_Finalize());
     OK(MPI_Error_string(early, text, &len));

@@ -453,8 +453,9 @@ static inline bool mpid_is_complete(const struct mpid_request *request)
                                 memory_order_acquire) == 0;
 }
 
-/* A request was seen complete by mpid_is_complete() alone: tell a program's thread sanitizer that
- * the completing write came before. mpid_wait() does so itself. */
+/* A request was seen complete by mpid_is_complete() alone, or a word in memory that processes share
+ * has told of something: tell a program's thread sanitizer that what the library's threads did came
+ * before. mpid_wait() does so itself. */
 void mpid_order_completion(void);
 
 /* Wait until the request is complete. Spins while a core is ours, then yields,

@@ -44,14 +44,15 @@ static inline bool find_place(MPI_Win handle, int rank, MPI_Aint disp, MPI_Count
     if (__builtin_expect(!win || handle != (MPI_Win)win || i >= 256 || (unsigned)rank >= (unsigned)win->direct, 0))
         return false;
     const struct win_quick *quick = &win->quick[rank];
-    uint64_t room = quick->room; /* below 2^48, so that no product overflows */
+    /* below 2^48, so that no product overflows */
+    uint64_t room = atomic_load_explicit(&quick->room, memory_order_acquire);
     if (__builtin_expect((uint64_t)count > room, 0) ||
         __builtin_mul_overflow(disp, quick->unit, &at))
         return false;
     place->len = type_quick_size[i] * (uint64_t)count;
     if (__builtin_expect(!place->len || (uint64_t)at > room || place->len > room - (uint64_t)at, 0))
         return false;
-    __atomic_store_n(&win->used, true, __ATOMIC_RELAXED);
+    atomic_store_explicit(&win->used, true, memory_order_relaxed);
     place->at = quick->base + at;
     return true;
 }

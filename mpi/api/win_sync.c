@@ -322,7 +322,7 @@ int PMPI_Win_sync(MPI_Win win)
 {
     if (!win_from(win))
         return win_bad(win, __func__);
-    atomic_thread_fence(memory_order_seq_cst);
+    win_order();
     return MPI_SUCCESS;
 }
 

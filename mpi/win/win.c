@@ -103,9 +103,12 @@ void win_allow(struct win *win, struct win_target *target)
     if (i >= (size_t)win->near_count) /* one of another host */
         return;
     bool may = target->mapped && (target->open || win->open_all) && target->unit <= INT32_MAX;
-    win->quick[i].base = target->base;
-    win->quick[i].unit = target->unit;
-    win->quick[i].room = may ? target->size : 0;
+    struct win_quick *quick = &win->quick[i];
+    if (quick->base != target->base) {
+        quick->base = target->base;
+        quick->unit = target->unit;
+    }
+    atomic_store_explicit(&quick->room, may ? target->size : 0, memory_order_release);
 }
 
 void win_allow_all(struct win *win)
@@ -116,16 +119,16 @@ void win_allow_all(struct win *win)
 
 void win_map(struct win *win, struct win_target *target)
 {
-    if (target->place.fd < 0 || !target->size)
+    if (__atomic_load_n(&target->place.fd, __ATOMIC_ACQUIRE) < 0 || !target->size)
         return;
     os_lock(&win->lock);
     if (!target->mapped) {
         target->map_base = memory_open(&target->place, target->size);
         if (target->map_base) {
             target->base = target->map_base;
-            __atomic_store_n(&target->mapped, true, __ATOMIC_RELEASE);
+            atomic_store_explicit(&target->mapped, true, memory_order_release);
         }
-        target->place.fd = -1;
+        __atomic_store_n(&target->place.fd, -1, __ATOMIC_RELEASE);
     }
     win_allow(win, target);
     os_unlock(&win->lock);

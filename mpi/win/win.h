@@ -56,22 +56,24 @@ enum win_locked {
     WIN_NOCHECK
 };
 
-/* Of a member whose memory is mapped: where bytes are that may be accessed now. */
+/* Of a member whose memory is mapped: where bytes are that may be accessed now. Operations read it
+ * without a lock: room first, and the rest if that is not 0. The rest changes only before room is
+ * stored. */
 struct win_quick {
     unsigned char *base;
-    uint64_t room; /* bytes; 0: by mpi/win/win_op.h alone */
+    _Atomic uint64_t room; /* bytes; 0: by mpi/win/win_op.h alone */
     int64_t unit;
     uint64_t unused; /* a place is half a cache line */
 };
 
-/* A member as this process accesses it. */
+/* A member as this process accesses it. The atomic words are read without the window's lock. */
 struct win_target {
     unsigned char *base;     /* its memory: here, if it is mapped; otherwise as it knows it */
     uint64_t size;           /* bytes; 0 if it gets messages and is not known */
     int64_t unit;            /* bytes of a displacement's unit */
     struct win_queue *queue; /* its lock, mapped here; NULL: it is asked by messages */
-    bool mapped;             /* base and size are known, and operations go there directly */
-    bool open;               /* operations may go there now */
+    _Atomic bool mapped;     /* base and size are known, and operations go there directly */
+    _Atomic bool open;       /* operations may go there now */
     _Atomic bool opening;    /* a thread locks it for all, within MPI_Win_lock_all */
     uint8_t locked;          /* enum win_locked */
     bool started;            /* by MPI_Win_start */
@@ -82,9 +84,9 @@ struct win_target {
     /* Of one that gets messages; guarded by the window's lock. */
     struct win_target *asked_next; /* in win->asked */
     bool asked;
-    bool unflushed;    /* it was sent operations since it last answered a flush */
-    uint64_t ahead;    /* bytes of messages since then */
-    int outstanding;   /* items that are not complete */
+    _Atomic bool unflushed; /* it was sent operations since it was last asked for a flush */
+    uint64_t ahead;         /* bytes of messages since then */
+    _Atomic int outstanding; /* items that are not complete */
     int error;         /* the first error class since the last flush */
     UT_hash_handle hh; /* in win->far, by rank */
 };
@@ -102,15 +104,15 @@ struct win {
     int size, rank;          /* of comm */
     int direct;              /* ranks below it are at their place in near: size on one host, or 0 */
     int near_count, near_me; /* members on this host; the number of this one among them */
-    bool open_all;           /* operations may go to any target now */
+    _Atomic bool open_all;   /* operations may go to any target now */
     int flushes;             /* that may pass until the next look: see win_may_flush() */
     unsigned turns;          /* calls of MPI_Win_lock */
-    bool used;               /* an operation was started since the last fence */
-    uint8_t access;          /* enum win_access */
+    _Atomic bool used;       /* an operation was started since the last fence */
+    _Atomic uint8_t access;  /* enum win_access */
     struct win_quick *quick; /* [near_count] by number on this host, as near */
     struct win_target *near; /* [near_count] */
     struct win_target *far;  /* a hash table of others that were used */
-    struct win_target *asked; /* all that ever got messages, the last one first */
+    struct win_target *_Atomic asked; /* all that ever got messages, the last one first */
     struct comm *comm;
     struct group *started; /* WIN_START: the targets */
     int *started_ranks;

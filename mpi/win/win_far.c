@@ -48,7 +48,7 @@ static void note_asked(struct win *win, struct win_target *target)
         return;
     target->asked = true;
     target->asked_next = win->asked;
-    __atomic_store_n(&win->asked, target, __ATOMIC_RELEASE);
+    atomic_store_explicit(&win->asked, target, memory_order_release);
 }
 
 static void batch_end(struct batch *batch, int error)
@@ -150,7 +150,8 @@ static int send(struct win *win, struct win_target *target, const void *message,
     os_unlock(&win->lock);
     int rc = p2p_send_mode(&to, message, (MPI_Count)len, MPI_BYTE, MPID_STANDARD);
     os_lock(&win->lock); /* only now, as a flush of another thread may have gone ahead of it */
-    target->unflushed |= ask == WIN_PUT || ask == WIN_PUT_LONG || ask == WIN_ACCUMULATE;
+    if (ask == WIN_PUT || ask == WIN_PUT_LONG || ask == WIN_ACCUMULATE)
+        atomic_store_explicit(&target->unflushed, true, memory_order_relaxed);
     os_unlock(&win->lock);
     return rc;
 }
@@ -186,7 +187,7 @@ static int ask_answer(struct win *win, struct win_target *target, enum win_ask a
     if (rc)
         return rc;
     os_lock(&win->lock);
-    target->unflushed = false;
+    atomic_store_explicit(&target->unflushed, false, memory_order_relaxed);
     target->ahead = 0;
     os_unlock(&win->lock);
     return send(win, target, &head, sizeof(head));

@@ -221,6 +221,7 @@ static int fill_targets(struct making *m)
         win->near[i].size = m->wants[rank].bytes;
         win->near[i].unit = m->wants[rank].unit;
         win->near[i].reach = m->wants[rank].reach;
+        win->near[i].reach.found = 0; /* by this process */
         win->near[i].place = m->wants[rank].place;
         win->near[i].base = (unsigned char *)(uintptr_t)m->wants[rank].reach.base;
     }

@@ -221,7 +221,7 @@ static int change(struct win *win, const struct win_target *target, const struct
                   unsigned char *at)
 {
     struct win_elements how = {op->basic, op->how, target->queue,
-                               target->locked == WIN_EXCLUSIVE && !os_lock_enabled};
+                               !os_lock_enabled && target->locked == WIN_EXCLUSIVE};
     void *to = (void *)(uintptr_t)op->to.buf;
     if (op->kind == WIN_OP_COMPARE) {
         win_compare(&how, at, op->compare, op->from.buf, to);
@@ -320,7 +320,7 @@ int win_run(struct win *win, struct win_op *op, MPI_Request *request)
         return rc;
     if ((rc = check(win, op)))
         return rc;
-    __atomic_store_n(&win->used, true, __ATOMIC_RELAXED);
+    atomic_store_explicit(&win->used, true, memory_order_relaxed);
     __atomic_store_n(&win_recent, win, __ATOMIC_RELAXED);
     if (!target->mapped && win->flavor == MPI_WIN_FLAVOR_CREATE)
         win_map(win, target);

@@ -11,6 +11,12 @@ enum {
     PIECE = 1 << 30
 }; /* bytes of one call: the kernel copies 2 GiB at most */
 
+enum {
+    REACH_UNTRIED,
+    REACH_PROVEN,
+    REACH_REFUSED
+};
+
 struct win_reach win_reach_of(const uint64_t *word, const void *base)
 {
     return (struct win_reach){
@@ -36,12 +42,13 @@ static bool copy(const struct win_reach *reach, uint64_t there, void *here, size
 bool win_reach_try(struct win_reach *reach)
 {
     uint64_t word = 0;
-    if (reach->proven || !reach->pid)
-        return reach->proven;
-    reach->proven = copy(reach, reach->word_at, &word, sizeof(word), false) && word == reach->word;
-    if (!reach->proven)
-        reach->pid = 0;
-    return reach->proven;
+    uint8_t found = atomic_load_explicit(&reach->found, memory_order_relaxed);
+    if (found == REACH_UNTRIED && reach->pid) {
+        bool good = copy(reach, reach->word_at, &word, sizeof(word), false) && word == reach->word;
+        found = good ? REACH_PROVEN : REACH_REFUSED;
+        atomic_store_explicit(&reach->found, found, memory_order_relaxed);
+    }
+    return found == REACH_PROVEN;
 }
 
 bool win_reach_write(const struct win_reach *reach, uint64_t offset, const void *from, size_t len)

@@ -4,11 +4,12 @@
  * Memory of another process of this host that is not mapped here, as in windows of MPI_Win_create:
  * read and written by the kernel, without the other process. A kernel or a container may refuse
  * that, and a number of a process may mean another one here; so the first access to each target
- * reads a word that only it can have.
+ * reads a word that only it can have. Several threads may do so at once, and find the same.
  */
 #ifndef MPI_WIN_REACH_H
 #define MPI_WIN_REACH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ struct win_reach {
     int64_t pid; /* 0: not by this way */
     uint64_t word_at, word;
     uint64_t base;
-    bool proven;
+    _Atomic uint8_t found; /* whether it is: enum in win_reach.c; 0: not tried */
 };
 
 /* Of this process, whose word this is. It must stay. */

@@ -42,12 +42,30 @@ static int failed(struct win *win, int rc, const char *function, int rank)
     return win_error(win, rc, function, "operations since the last synchronization failed");
 }
 
+/* ---- words that operations read without the lock ---- */
+
+/* Whoever has to see them early is told by the program; so no order with other memory is needed. */
+static void set_access(struct win *win, enum win_access access)
+{
+    atomic_store_explicit(&win->access, (uint8_t)access, memory_order_relaxed);
+}
+
+static void set_open_all(struct win *win, bool open)
+{
+    atomic_store_explicit(&win->open_all, open, memory_order_relaxed);
+}
+
+static void set_open(struct win_target *target, bool open)
+{
+    atomic_store_explicit(&target->open, open, memory_order_release);
+}
+
 /* ---- completing operations ---- */
 
 static int ask_all(struct win *win)
 {
     int rc = MPI_SUCCESS;
-    struct win_target *first = __atomic_load_n(&win->asked, __ATOMIC_ACQUIRE);
+    struct win_target *first = atomic_load_explicit(&win->asked, memory_order_acquire);
     for (struct win_target *t = first; t && !rc; t = t->asked_next)
         rc = win_far_ask_flush(win, t);
     return rc;
@@ -56,9 +74,9 @@ static int ask_all(struct win *win)
 /* All operations are complete at their targets. */
 static int complete_all(struct win *win)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    win_order();
     int lost = win_has_failed(win, -1) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
-    if (!__atomic_load_n(&win->asked, __ATOMIC_RELAXED))
+    if (!atomic_load_explicit(&win->asked, memory_order_relaxed))
         return lost;
     int rc = ask_all(win), waited = win_far_wait(win, NULL);
     return rc ? rc : waited ? waited : lost;
@@ -66,7 +84,7 @@ static int complete_all(struct win *win)
 
 static int complete_one(struct win *win, struct win_target *target)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    win_order();
     if (target->mapped)
         return win_has_failed(win, target->rank) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
     int rc = win_far_ask_flush(win, target), waited = win_far_wait(win, target);
@@ -91,12 +109,14 @@ int win_fence(struct win *win, int assert, const char *function)
         int waited = barrier(win);
         rc = rc ? rc : waited;
     }
-    win->open_all = !(assert &MPI_MODE_NOSUCCEED);
-    if (win->access != (win->open_all ? WIN_FENCE : WIN_NONE)) {
-        win->access = win->open_all ? WIN_FENCE : WIN_NONE;
+    bool opens = !(assert &MPI_MODE_NOSUCCEED);
+    set_open_all(win, opens);
+    if (win->access != (opens ? WIN_FENCE : WIN_NONE)) {
+        set_access(win, opens ? WIN_FENCE : WIN_NONE);
         win_allow_all(win);
     }
-    win->used = false;
+    atomic_store_explicit(&win->used, false, memory_order_relaxed);
+    win_order();
     return failed(win, rc, function, -1);
 }
 
@@ -105,7 +125,7 @@ static void close_fence(struct win *win)
 {
     if (!win->open_all)
         return;
-    win->open_all = false;
+    set_open_all(win, false);
     win_allow_all(win);
 }
 
@@ -161,7 +181,7 @@ int win_post(struct win *win, struct group *group, int assert, const char *funct
     win->posted = calloc((size_t)group->size + 1, sizeof(struct request *));
     rc = win->posted ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     win->posted_count = rc ? -1 : 0;
-    atomic_thread_fence(memory_order_seq_cst);
+    win_order();
     for (int i = 0; i < group->size && !rc; i++) {
         struct p2p_side from = side(win, ranks[i], WIN_TAG_COMPLETE);
         rc = p2p_irecv(&from, NULL, 0, MPI_BYTE, &win->posted[i]);
@@ -183,7 +203,8 @@ static void open_started(struct win *win, bool open)
         struct win_target *target = win_target(win, win->started_ranks[i]);
         if (!target)
             continue;
-        target->open = target->started = open;
+        set_open(target, open);
+        target->started = open;
         win_allow(win, target);
     }
 }
@@ -210,7 +231,7 @@ int win_start(struct win *win, struct group *group, int assert, const char *func
     win->started = group;
     win->started_ranks = ranks;
     close_fence(win);
-    win->access = WIN_START;
+    set_access(win, WIN_START);
     open_started(win, true);
     return MPI_SUCCESS;
 }
@@ -230,7 +251,7 @@ int win_complete(struct win *win, const char *function)
     group_unref(win->started);
     free(win->started_ranks);
     win->started = NULL;
-    win->access = WIN_NONE;
+    set_access(win, WIN_NONE);
     return failed(win, rc, function, -1);
 }
 
@@ -254,7 +275,7 @@ int win_wait(struct win *win, bool *flag, const char *function)
     free(win->posted);
     win->posted = NULL;
     win->posted_count = -1;
-    atomic_thread_fence(memory_order_seq_cst);
+    win_order();
     return failed(win, rc, function, -1);
 }
 
@@ -397,7 +418,7 @@ static const char *begin_lock(struct win *win, struct win_target *target, enum w
     if (!wrong) {
         target->locked = (uint8_t)how;
         close_fence(win);
-        win->access = WIN_LOCK;
+        set_access(win, WIN_LOCK);
         win->locks++;
     }
     os_unlock(&win->lock);
@@ -406,7 +427,7 @@ static const char *begin_lock(struct win *win, struct win_target *target, enum w
 
 static void open_lock(struct win *win, struct win_target *target, bool open)
 {
-    target->open = open;
+    set_open(target, open);
     win_allow(win, target);
 }
 
@@ -415,7 +436,7 @@ static void end_lock(struct win *win, struct win_target *target)
     os_lock(&win->lock);
     target->locked = WIN_UNLOCKED;
     if (!--win->locks) {
-        win->access = WIN_NONE;
+        set_access(win, WIN_NONE);
         __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
     }
     os_unlock(&win->lock);
@@ -449,6 +470,7 @@ int win_lock(struct win *win, int rank, bool exclusive, int assert, const char *
     os_lock(&win->lock);
     open_lock(win, target, true);
     os_unlock(&win->lock);
+    win_order();
     return MPI_SUCCESS;
 }
 
@@ -483,8 +505,8 @@ int win_lock_all(struct win *win, int assert, const char *function)
     os_lock(&win->lock);
     bool good = may_lock(win) && win->access != WIN_LOCK;
     if (good) {
-        win->access = WIN_LOCK_ALL;
-        win->open_all = assert & MPI_MODE_NOCHECK;
+        set_access(win, WIN_LOCK_ALL);
+        set_open_all(win, assert & MPI_MODE_NOCHECK);
     }
     os_unlock(&win->lock);
     if (!good)
@@ -494,11 +516,12 @@ int win_lock_all(struct win *win, int assert, const char *function)
             continue;
         lock_near(win, &win->near[i], false);
         win->near[i].locked = WIN_SHARED;
-        win->near[i].open = true;
+        set_open(&win->near[i], true);
     }
     os_lock(&win->lock);
     win_allow_all(win);
     os_unlock(&win->lock);
+    win_order();
     return MPI_SUCCESS;
 }
 
@@ -557,7 +580,7 @@ static int unlock_far(struct win *win)
         rc = rc ? rc : asked;
         if (by_message) {
             t->locked = WIN_UNLOCKED;
-            t->open = false;
+            set_open(t, false);
         }
     }
     int waited = win->asked ? win_far_wait(win, NULL) : MPI_SUCCESS;
@@ -568,7 +591,7 @@ int win_unlock_all(struct win *win, const char *function)
 {
     if (win->access != WIN_LOCK_ALL)
         return no_epoch(win, function, "no epoch of MPI_Win_lock_all is open");
-    atomic_thread_fence(memory_order_seq_cst);
+    win_order();
     int rc = unlock_far(win);
     for (int i = 0; i < win->near_count; i++) {
         struct win_target *target = &win->near[i];
@@ -577,10 +600,10 @@ int win_unlock_all(struct win *win, const char *function)
             rc = rc ? rc : given;
         }
         target->locked = WIN_UNLOCKED;
-        target->open = false;
+        set_open(target, false);
     }
-    win->open_all = false;
-    win->access = WIN_NONE;
+    set_open_all(win, false);
+    set_access(win, WIN_NONE);
     __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
     win_allow_all(win);
     return failed(win, rc, function, -1);
@@ -610,7 +633,8 @@ int win_flush(struct win *win, int rank, bool local, const char *function)
     if (rank >= 0 && !target)
         return win_error(win, MPI_ERR_NO_MEM, function, "no memory for rank %d", rank);
     if (local) {
-        if ((!target || !target->mapped) && __atomic_load_n(&win->asked, __ATOMIC_RELAXED))
+        if ((!target || !target->mapped) &&
+            atomic_load_explicit(&win->asked, memory_order_relaxed))
             rc = win_far_wait(win, target);
         return failed(win, rc, function, rank);
     }

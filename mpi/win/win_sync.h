@@ -31,7 +31,17 @@ static inline bool win_may_flush(struct win *win)
 {
     int left = __atomic_load_n(&win->flushes, __ATOMIC_RELAXED) - 1;
     __atomic_store_n(&win->flushes, left, __ATOMIC_RELAXED); /* threads may count less than all */
-    return left > 0 && !__atomic_load_n(&win->asked, __ATOMIC_RELAXED);
+    return left > 0 && !atomic_load_explicit(&win->asked, memory_order_relaxed);
+}
+
+/* Order this process's accesses to memory with those of others. A program's thread sanitizer does
+ * not see that another process told the program's thread of what the library's thread did before;
+ * it is told so here. */
+static inline void win_order(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (__builtin_expect(os_lock_enabled, 0))
+        mpid_order_completion();
 }
 
 /* Allow operations to a target that is not open: lock it, where MPI_Win_lock_all has been called,

@@ -13,8 +13,7 @@ static void reach(struct window *w, int rank, int size)
     long one = 1, was, zero = 0;
     MPI_Win win = w->win;
     if (rank == 0) {
-        volatile long *done = &w->mine[WORDS - 1];
-        while (*done < size - 1)
+        while (__atomic_load_n(&w->mine[WORDS - 1], __ATOMIC_ACQUIRE) < size - 1)
             ;
         return;
     }

@@ -397,7 +397,7 @@ static int put_long(struct draft *d)
                   .disp = op->disp,
                   .bytes = d->limit},
                  {op->target_type->true_lb, d->limit}};
-    struct p2p_side to = side(d->win, d->target->rank, (int)message.head.tag);
+    struct p2p_side to = side(d->win, d->target->rank, WIN_TAG_DATA | (int)message.head.tag);
     int rc = send(d->win, d->target, &message, sizeof(message));
     if (!rc)
         rc = p2p_isend(&to, op->from.buf, op->from.count, op->from.type, &request);

@@ -410,7 +410,7 @@ static void on_put(struct mpid_request *dev)
 /* The data of a refused one are received all the same: by a receive that has no room for them. */
 static void put_long(const struct win_question *q)
 {
-    struct p2p_side from = side(q->server, q->origin->rank, q->head.tag);
+    struct p2p_side from = side(q->server, q->origin->rank, WIN_TAG_DATA | q->head.tag);
     unsigned char *at = place_of(q, &q->runs[0]);
     struct request *request;
     if (!at)
@@ -521,7 +521,7 @@ static bool is_whole(const struct win_question *q, size_t len)
 {
     const struct win_head *head = &q->head;
     uint64_t sum = 0;
-    if (!head->ask || head->ask >= WIN_ASKS || head->runs > WIN_RUNS_MAX || head->tag > INT32_MAX ||
+    if (!head->ask || head->ask >= WIN_ASKS || head->runs > WIN_RUNS_MAX || head->tag >= WIN_TAG_DATA ||
         (head->tag && head->tag < WIN_TAG_FIRST) || head->len > WIN_DATA_MAX ||
         len != sizeof(*head) + head->runs * sizeof(struct win_run) + head->len)
         return false;

@@ -5,10 +5,12 @@
  * point-to-point messages in the context of the window's communicator, in the byte order that both
  * have, and known by their tags:
  *
- *   WIN_TAG_ASK       origin to target: struct win_head, its runs, its data; WIN_MESSAGE_MAX at
- * most WIN_TAG_POST      MPI_Win_post to MPI_Win_start: nothing WIN_TAG_COMPLETE  MPI_Win_complete
- * to MPI_Win_wait: nothing from WIN_TAG_FIRST on, a number that an origin chooses for a question:
- * the target's answer, or, of WIN_PUT_LONG, the origin's data
+ *   WIN_TAG_ASK       origin to target: struct win_head, its runs, its data; WIN_MESSAGE_MAX at most
+ *   WIN_TAG_POST      MPI_Win_post to MPI_Win_start: nothing
+ *   WIN_TAG_COMPLETE  MPI_Win_complete to MPI_Win_wait: nothing
+ *   from WIN_TAG_FIRST on, a number that an origin chooses for a question: the target's answer
+ *   the same with WIN_TAG_DATA: the origin's data of a WIN_PUT_LONG. Two processes that ask each
+ *   other may choose equal numbers, so data and answers must differ
  *
  * A target handles the questions of one origin in their order. The runs say where the data lie,
  * from the displacement on, in bytes. An answer to WIN_GET, WIN_FETCH and WIN_COMPARE has as many
@@ -39,7 +41,7 @@ struct win_head {
     uint8_t op;       /* enum op_code, or as above */
     uint8_t type;     /* the row of mpi/type/type_list.inc of the elements */
     uint8_t reserved; /* 0 */
-    uint32_t tag;     /* of the answer; 0: none */
+    uint32_t tag;     /* of the answer, or of data less WIN_TAG_DATA; 0: none */
     uint32_t runs;
     uint32_t len;   /* bytes of data behind the runs */
     int64_t disp;   /* in the target's units; of a dynamic window an address */
@@ -58,7 +60,8 @@ enum {
     WIN_TAG_POST,
     WIN_TAG_COMPLETE,
     WIN_TAG_FIRST = 16,
-    WIN_TAGS = 1 << 30,
+    WIN_TAGS = 1 << 29, /* numbers of questions */
+    WIN_TAG_DATA = 1 << 30,
 
     WIN_RUNS_MAX = 256,
     WIN_DATA_MAX = 8192, /* a multiple of every element's size */

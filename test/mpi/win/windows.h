@@ -31,7 +31,8 @@ static inline MPI_Aint window_at(const struct window *w, int rank, int i)
     return w->kind == WINDOW_DYNAMIC ? MPI_Aint_add(w->base[rank], i * (MPI_Aint)sizeof(long)) : i;
 }
 
-static inline struct window window_open(MPI_Comm comm, enum window_kind kind, int count)
+static inline struct window window_open_with(MPI_Comm comm, enum window_kind kind, int count,
+                                             MPI_Info hints)
 {
     struct window w = {.kind = kind, .count = count};
     MPI_Aint bytes = count * (MPI_Aint)sizeof(long), address = 0;
@@ -39,7 +40,7 @@ static inline struct window window_open(MPI_Comm comm, enum window_kind kind, in
     w.base = calloc((size_t)size, sizeof(*w.base));
     CHECK(w.base);
     if (kind == WINDOW_ALLOCATE) {
-        OK(MPI_Win_allocate(bytes, sizeof(long), MPI_INFO_NULL, comm, &w.mine, &w.win));
+        OK(MPI_Win_allocate(bytes, sizeof(long), hints, comm, &w.mine, &w.win));
         return w;
     }
     if (kind == WINDOW_ALLOC)
@@ -49,14 +50,19 @@ static inline struct window window_open(MPI_Comm comm, enum window_kind kind, in
     CHECK(w.mine);
     memset(w.mine, 0, (size_t)bytes);
     if (kind != WINDOW_DYNAMIC) {
-        OK(MPI_Win_create(w.mine, bytes, sizeof(long), MPI_INFO_NULL, comm, &w.win));
+        OK(MPI_Win_create(w.mine, bytes, sizeof(long), hints, comm, &w.win));
         return w;
     }
-    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &w.win));
+    OK(MPI_Win_create_dynamic(hints, comm, &w.win));
     OK(MPI_Win_attach(w.win, w.mine, bytes));
     OK(MPI_Get_address(w.mine, &address));
     OK(MPI_Allgather(&address, 1, MPI_AINT, w.base, 1, MPI_AINT, comm));
     return w;
+}
+
+static inline struct window window_open(MPI_Comm comm, enum window_kind kind, int count)
+{
+    return window_open_with(comm, kind, count, MPI_INFO_NULL);
 }
 
 static inline void window_close(struct window *w)

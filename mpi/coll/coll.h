@@ -58,6 +58,7 @@ struct coll_data {
 struct coll {
     enum coll_kind kind;
     bool uneven; /* one of the calls whose blocks may differ in size */
+    bool unlike; /* members are known to have given different lengths, though they may not differ */
     int root; /* over an intercommunicator: MPI_ROOT, MPI_PROC_NULL, or of the other group */
     struct comm *comm;
     int rank, size; /* mine, and of those who take part: of the local group */

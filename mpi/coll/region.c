@@ -166,7 +166,7 @@ static bool all_near(const struct comm *comm)
 }
 
 /* Bids that members tell each other; the maximum counts. */
-enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_APART, BID_WHERE, BID_SHELF, BID_CHUNK, BIDS };
+enum { BID_CANNOT, BID_FENCED, BID_CROWDED, BID_APART, BID_WHERE, BID_SHELF, BID_CHUNK, BID_CALL, BID_CALL_TOO, BIDS };
 
 /* Findings that each tells when it has the memory. */
 enum { FOUND_NOT, FOUND_APART, FOUNDS };
@@ -274,19 +274,50 @@ static void leave_memory(const struct region *r)
     mpid_region_close(r->memory, 1);
 }
 
-/* The first member makes memory for so many regions, for parts of so many bytes. Returns an error class: then some
- * members may have it open, so it must stay until the job ends. */
-static int make(struct comm *comm, int lanes, size_t part, struct region **made)
+/* What a member wants memory for. */
+struct wish {
+    int lanes;   /* regions in it */
+    size_t part; /* bytes of a part */
+    struct coll *c; /* the call that it is for; NULL: it is for all that come */
+    int64_t bytes;  /* its length; -1: at this member it does not go through a region */
+};
+
+/* Bid on a call: with a word and its complement, the greatest of both tell whether all have made the same. */
+static void bid_call(const struct wish *wish, uint64_t *bids)
 {
+    uint64_t call = (uint64_t)wish->c->kind << REGION_CALL_KIND | (uint64_t)wish->bytes;
+    bids[BID_CANNOT] |= wish->bytes < 0;
+    bids[BID_CALL] = call;
+    bids[BID_CALL_TOO] = ~call;
+}
+
+/* After all have bid. Members that follow their root (region_cycle.c) may differ; but of two, one might lack long
+ * chunks for its call. */
+static void compare_calls(struct coll *c, uint64_t *bids)
+{
+    c->unlike = bids[BID_CALL] != ~bids[BID_CALL_TOO];
+    if (c->unlike && (c->size == 2 || (c->kind != COLL_BCAST && c->kind != COLL_SCATTER)))
+        bids[BID_CANNOT] = true;
+}
+
+/* The first member makes memory. Returns an error class: then some members may have it open, so it must stay until the
+ * job ends. */
+static int make(struct comm *comm, const struct wish *wish, struct region **made)
+{
+    int lanes = wish->lanes;
     struct mpid_region *memory = NULL;
     uint64_t bids[BIDS] = {0}, found[FOUNDS] = {0};
     bids[BID_CANNOT] = comm->size > REGION_MEMBERS || !all_near(comm);
     bids[BID_FENCED] = os_heavy_fence_register() != 0;
     bids[BID_CROWDED] = init_world.local_ranks > init_world.cpus;
     bids[BID_APART] = !os_setting(OS_SETTING_SINGLE_COPY);
+    if (wish->c)
+        bid_call(wish, bids);
     if (comm->rank == 0 && !bids[BID_CANNOT])
-        memory = make_memory(comm, lanes, part, bids);
+        memory = make_memory(comm, lanes, wish->part, bids);
     int rc = agree(comm, bids, BIDS);
+    if (wish->c)
+        compare_calls(wish->c, bids);
     uint32_t chunk = (uint32_t)bids[BID_CHUNK];
     uint32_t shelf = (uint32_t)bids[BID_SHELF];
     size_t first = region_bytes(comm->size, shelf, chunk), size = memory_bytes(comm->size, lanes, shelf, chunk);
@@ -325,7 +356,7 @@ static __attribute__((noinline)) int create(struct comm *comm)
 {
     struct of_comm *of = of_comm(comm);
     comm->no_region = true; /* meanwhile, too */
-    int rc = make(comm, LANES, SPACE, &of->blocking);
+    int rc = make(comm, &(struct wish){.lanes = LANES, .part = SPACE}, &of->blocking);
     of->nonblocking = of->blocking ? of->blocking + 1 : NULL;
     comm->no_region = !of->blocking;
     return rc;
@@ -453,23 +484,25 @@ int region_outcome(const struct region_run *run, int rc, struct sched_misfit *mi
 }
 
 /* Its chunks are no longer than the parts of the call, unless these need long ones. */
-int region_create(const struct coll *c, struct region **made)
+int region_create(struct coll *c, struct region **made)
 {
     struct comm *comm = c->comm;
     const struct of_comm *of = of_comm(comm);
-    int64_t bytes;
+    struct wish wish = {.lanes = 1, .c = c};
     *made = NULL;
     if (!of->blocking && !comm->no_region && os_setting(OS_SETTING_REGION_AFTER) > 0) {
         int rc = create(comm);
         if (rc)
             return rc;
     }
-    if (!of->blocking || !region_choose(of->blocking, c, &bytes))
+    if (!of->blocking)
         return MPI_SUCCESS;
-    size_t part = (size_t)bytes * (rows[c->kind].pieces ? (size_t)c->size : 1);
-    if (c->uneven || (of->blocking->long_chunks && bytes > rows[c->kind].two))
-        part = SPACE; /* whole chunks: a call that does not match has as many operations as others */
-    return make(comm, 1, part, made);
+    if (!region_choose(of->blocking, c, &wish.bytes))
+        wish.bytes = -1;
+    wish.part = (size_t)wish.bytes * (rows[c->kind].pieces ? (size_t)c->size : 1);
+    if (c->uneven || (of->blocking->long_chunks && wish.bytes > rows[c->kind].two))
+        wish.part = SPACE;
+    return make(comm, &wish, made);
 }
 
 bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)

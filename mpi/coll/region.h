@@ -95,12 +95,17 @@ struct region {
 
 struct region_run;
 
+typedef void region_prepare(struct region_run *run);
+
 /* The parts of a collective that differ from operation to operation. */
 struct region_form {
     /* Write this member's part, if it gives one. It is then published; in a chain, by take. */
     void (*give)(struct region_run *run, unsigned char *part);
     /* The part of a member has come, or this member's own turn has: take it. NULL: nothing. */
     void (*take)(struct region_run *run, int member);
+    /* Only the root gives: prepares for its bytes a run that takes, where the calls differ in length. NULL: others
+     * give, too. */
+    region_prepare *follow;
 };
 
 /* A chunk of a long reduction on its way. */
@@ -144,7 +149,6 @@ struct region_run {
 };
 
 /* Prepare a run of a collective: set what it does. */
-typedef void region_prepare(struct region_run *run);
 typedef region_prepare *region_fn;
 
 /* Have it go through operations by a form: end bytes in all, step in each. It gives and takes nothing yet. */
@@ -165,8 +169,9 @@ static inline bool region_may_run(const struct coll *c)
 }
 /* That of the communicator's nonblocking collectives; NULL: there is none, or not yet. */
 struct region *region_of_nonblocking(const struct comm *comm);
-/* A region for one collective that runs again and again; NULL: by messages. Returns an error class. All call it. */
-int region_create(const struct coll *c, struct region **made);
+/* A region for one collective that runs again and again; NULL: by messages. Sets c->unlike where members
+ * differ. Returns an error class. All call it. */
+int region_create(struct coll *c, struct region **made);
 void region_destroy(struct region *r);
 /* Which function prepares runs of a call, and of how many bytes: all members find the same; NULL: none does. */
 region_fn region_choose(const struct region *r, const struct coll *c, int64_t *bytes);

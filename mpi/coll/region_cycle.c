@@ -17,6 +17,8 @@ enum { OWN_AHEAD = 4, FETCH_AHEAD = 16 };
 /* Stages of an operation. */
 enum { BEGIN, GIVE, TAKE };
 
+static int cycle(struct region_run *run);
+
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -38,6 +40,21 @@ static inline int give(struct region_run *run)
     return MPI_SUCCESS;
 }
 
+/* The root's call has another length: have as many operations as it has, since it waits for nobody and all members
+ * number them alike. Bytes behind this member's block are dropped. */
+static __attribute__((noinline)) void follow(struct region_run *run, int root)
+{
+    const struct region *r = run->r;
+    uint32_t call = region_place(r, root, run->number)->call;
+    if (!run->form->follow || run->at || call == r->call || (call ^ r->call) >> REGION_CALL_KIND)
+        return;
+    run->bytes = call % (1u << REGION_CALL_KIND);
+    run->form->follow(run);
+    run->go = cycle;
+    run->len = least(run->step, run->end);
+    run->part_len = run->len * run->pieces;
+}
+
 static inline int take_all(struct region_run *run)
 {
     const struct region *r = run->r;
@@ -46,6 +63,8 @@ static inline int take_all(struct region_run *run)
         int rc = member == r->rank ? MPI_SUCCESS : region_await(run, member, run->number);
         if (rc)
             return rc;
+        if (__builtin_expect(r->stranger >= 0, 0))
+            follow(run, member);
         if (r->crowded && run->part_len <= REGION_SMALL) /* else its owner is just writing there */
             os_cache_fetch(region_place(r, member, run->number + FETCH_AHEAD), 1);
         run->form->take(run, member);
@@ -114,6 +133,14 @@ static inline __attribute__((always_inline)) int give_once(struct region_run *ru
     return rc;
 }
 
+/* It has followed the root. */
+static __attribute__((noinline)) int go_on_as_cycle(struct region_run *run)
+{
+    run->stage = BEGIN;
+    run->taken = 0;
+    return cycle(run);
+}
+
 /* All goes in one operation: most calls are short. */
 static int once(struct region_run *run)
 {
@@ -124,7 +151,7 @@ static int once(struct region_run *run)
     if (__builtin_expect(rc, 0))
         return rc;
     end(run);
-    return run->failed;
+    return __builtin_expect(run->go == once, 1) ? run->failed : go_on_as_cycle(run);
 }
 
 static int cycle(struct region_run *run)
@@ -156,7 +183,7 @@ static int cycle(struct region_run *run)
 void region_set_cycle(struct region_run *run, const struct region_form *form, size_t end, size_t step)
 {
     int rank = run->r->rank;
-    run->go = end && end <= step ? once : cycle;
+    run->go = end <= step && (end || form->follow) ? once : cycle; /* a root tells even of no bytes */
     run->form = form;
     run->end = end;
     run->step = step;

@@ -102,7 +102,7 @@ void region_copy_own(struct region_run *run)
 
 /* ---- one gives to all, or all to one ---- */
 
-static const struct region_form blocks = {give_own, take_its};
+static const struct region_form blocks = {give_own, take_its, NULL}, blocks_of_root = {give_own, take_its, region_bcast};
 
 /* Of long chunks a bcast takes only the beginning, so that all that its operations write in turn stays in the
  * processors' own caches. Lines that have left these for a shared one can take three times as long to write again. */
@@ -114,7 +114,7 @@ static size_t stream_step(const struct region *r, size_t len)
 void region_bcast(struct region_run *run)
 {
     bool is_root = run->r->rank == run->c->root;
-    region_set_cycle(run, &blocks, run->bytes, stream_step(run->r, run->bytes));
+    region_set_cycle(run, &blocks_of_root, run->bytes, stream_step(run->r, run->bytes));
     run->gives = is_root;
     run->takes = !is_root;
     run->from = run->c->root;
@@ -156,7 +156,7 @@ static void take_own(struct region_run *run, int root)
 
 void region_scatter(struct region_run *run)
 {
-    static const struct region_form each = {give_each, take_own};
+    static const struct region_form each = {give_each, take_own, region_scatter};
     bool is_root = run->r->rank == run->c->root;
     region_set_cycle(run, &each, run->bytes, run->r->chunk);
     run->pieces = (size_t)run->r->size;
@@ -201,7 +201,7 @@ static void take_piece(struct region_run *run, int member)
                region_block(&run->c->recv, member));
 }
 
-static const struct region_form pieces = {give_pieces, take_piece};
+static const struct region_form pieces = {give_pieces, take_piece, NULL};
 
 void region_alltoall(struct region_run *run)
 {

@@ -70,7 +70,7 @@ static void fold(struct region_run *run, int member)
         run->failed = apply(run, from, to, run->len);
 }
 
-static const struct region_form inputs = {give_input, fold};
+static const struct region_form inputs = {give_input, fold, NULL};
 
 static void fold_down(struct region_run *run)
 {
@@ -89,7 +89,7 @@ static void give_pieces(struct region_run *run, unsigned char *part)
 
 void region_reduce_scatter(struct region_run *run)
 {
-    static const struct region_form form = {give_pieces, fold};
+    static const struct region_form form = {give_pieces, fold, NULL};
     begin(run, &form, run->r->chunk / (size_t)run->r->size);
     fold_down(run);
     run->pieces = (size_t)run->r->size;
@@ -140,7 +140,7 @@ static void end_chain(struct region_run *run, int before)
 
 void region_scan(struct region_run *run)
 {
-    static const struct region_form links = {give_input, pass_on}, last = {NULL, end_chain};
+    static const struct region_form links = {give_input, pass_on, NULL}, last = {NULL, end_chain, NULL};
     const struct region *r = run->r;
     bool is_last = r->rank + 1 == r->size;
     begin(run, is_last ? &last : &links, r->chunk);

@@ -38,7 +38,7 @@ void sched_init_at(struct sched *s, const struct sched_place *place, const struc
     s->place = *place;
     s->op = op;
     s->ended = NULL;
-    s->stops = s->broken = false;
+    s->stops = s->broken = s->empties = false;
     s->error = MPI_SUCCESS;
     s->misfit.peer = -1;
     s->count = s->next = s->settled = s->held = 0;
@@ -153,16 +153,24 @@ static struct sched_step *append_message(struct sched *s, enum sched_kind kind, 
 
 int sched_send(struct sched *s, int peer, const void *buf, MPI_Count count, MPI_Datatype type)
 {
-    if (is_empty(count, type))
+    if (is_empty(count, type) && !s->empties)
         return s->count;
+    if (is_empty(count, type)) {
+        sched_signal(s, peer);
+        return s->count - 1;
+    }
     append_message(s, SCHED_SEND, peer, count, type)->from = buf;
     return s->count - 1;
 }
 
 int sched_recv(struct sched *s, int peer, void *buf, MPI_Count count, MPI_Datatype type)
 {
-    if (is_empty(count, type))
+    if (is_empty(count, type) && !s->empties)
         return s->count;
+    if (is_empty(count, type)) {
+        sched_await(s, peer);
+        return s->count - 1;
+    }
     append_message(s, SCHED_RECV, peer, count, type)->to = buf;
     return s->count - 1;
 }

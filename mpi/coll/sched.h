@@ -107,6 +107,7 @@ struct sched {
     _Atomic uint64_t awaits; /* sched_awaits() in the background; any thread may read it */
     bool stops;  /* at the first failure: pending requests are cancelled, as far as they can be */
     bool broken; /* memory ran out while building */
+    bool empties; /* messages of nothing are sent: the other side may expect something */
     int error;       /* error class of the first failure */
     struct sched_misfit misfit; /* of MPI_ERR_COUNT or MPI_ERR_TRUNCATE */
     int count, room; /* of steps */

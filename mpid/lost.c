@@ -6,12 +6,16 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utlist.h>
 
 #include "mpid/connect.h"
 #include "mpid/device.h"
+#include "os/clock.h"
 #include "os/hash.h"
 #include "os/log.h"
+
+enum { CAUSE_MS = 1000 };
 
 /* A context in which nothing goes on any more. */
 struct failed_context {
@@ -34,6 +38,32 @@ bool mpid_failed(int index, struct mpid_gid *gid, uint32_t *rank)
     }
     os_unlock(&device.lock);
     return there;
+}
+
+static void find_unexplained(struct vc *vc, void *arg)
+{
+    bool broke = vc->state == VC_FAILED && vc->failure == MPID_LOST && vc->was_open;
+    if (broke && !ended_has(&vc->peer.gid, vc->peer.rank))
+        *(bool *)arg = true;
+}
+
+void mpid_wait_causes(void)
+{
+    uint64_t until_ns = os_now_ns() + CAUSE_MS * 1000000ull;
+    bool waits = true;
+    while (waits) {
+        waits = false;
+        os_lock(&device.lock);
+        if (device.has_lost && !device.orphan)
+            vc_each(find_unexplained, &waits);
+        if (waits)
+            progress_hear();
+        if (os_now_ns() > until_ns)
+            device.has_lost = waits = false; /* it is not asked for again */
+        os_unlock(&device.lock);
+        if (waits)
+            usleep(100);
+    }
 }
 
 bool lost_context(uint32_t context)

@@ -22,6 +22,7 @@ FOLDERS = {
     "mpi/coll": "Collectives.",
     "mpi/topo": "Virtual topologies.",
     "mpi/win": "Windows, and one-sided communication.",
+    "mpi/ft": "Fault tolerance: failures, and what survivors do.",
     "mpi/tool": "The tool interface.",
     "mpi/io": "Files as MPI has them; `romio/` reads and writes them, behind `mpi/hooks.h`.",
     "romio": "The library for files: ROMIO, unchanged, and what is around it.",

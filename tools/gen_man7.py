@@ -57,6 +57,7 @@ CHAPTERS = [
     ("tool_cvar", "Control variables", ""),
     ("tool_pvar", "Performance variables", ""),
     ("tool_event", "Events", ""),
+    ("ft", "Fault tolerance", "Survivors of a failure find out who has failed, and go on."),
     ("channel", "Channels of Vireo MPI", ""),
 ]
 SECTION = re.compile(r"^/\* ([^*]+?) \*/\n", re.M)

@@ -431,10 +431,10 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
     struct p2p_side from = side_of(c, source, tag);
     int64_t len = type_quick_bytes(datatype, count);
     struct request *made;
-    struct vc *vc = NULL;
-    if (__builtin_expect(!request || len < 0 || !buf || source < MPI_ANY_SOURCE ||
-                             source >= c->peers || (tag < 0 && tag != MPI_ANY_TAG) ||
-                             (source >= 0 && !(vc = comm_vc(c, source))) || !(made = request_create(&request_recv_ops, c)),
+    struct vc *vc;
+    if (__builtin_expect(!request || len < 0 || !buf || (unsigned)source >= (unsigned)c->peers ||
+                             (tag < 0 && tag != MPI_ANY_TAG) || !(vc = comm_vc(c, source)) ||
+                             !(made = request_create(&request_recv_ops, c)),
                          0))
         return start_recv_slow(buf, count, datatype, &from,
                                (struct request_call){request, __func__});
@@ -501,6 +501,8 @@ static void free_pair(struct mpid_request *dev)
 
 static int end_pair(struct request *pair, int outcome, MPI_Request *handle)
 {
+    if (outcome == MPIX_ERR_PROC_FAILED_PENDING)
+        return outcome;
     free_pair(&pair->dev);
     *handle = MPI_REQUEST_NULL;
     return outcome;
@@ -516,10 +518,24 @@ static int abandon_pair(struct request *pair)
 
 static int outcome_of_pair(const struct request *pair, MPI_Status *status)
 {
+    if (request_is_doubted(pair)) {
+        status_set_empty(status);
+        return MPIX_ERR_PROC_FAILED_PENDING;
+    }
     return compared_outcome(pair, status);
 }
 
 static const struct request_ops pair_ops = {
+    .tell = tell_pair,
+    .outcome = outcome_of_pair,
+    .end = end_pair,
+    .abandon = abandon_pair,
+    .release = compared_release,
+};
+
+/* The same with a receive from any rank. */
+static const struct request_ops pair_any_ops = {
+    .is_complete = request_is_complete_or_doubted,
     .tell = tell_pair,
     .outcome = outcome_of_pair,
     .end = end_pair,
@@ -539,7 +555,7 @@ static int start_pair(const struct sendrecv *x, void *owned, struct request **pa
         free(owned);
         return rc;
     }
-    recv->ops = &pair_ops;
+    recv->ops = x->from.peer == MPI_ANY_SOURCE ? &pair_any_ops : &pair_ops;
     recv->inner = send;
     compared_own(recv, owned);
     mpid_add_car(&recv->dev, &send->dev);
@@ -720,15 +736,22 @@ static struct store messages = {.lock = OS_LOCK_INIT};
 
 struct probe {
     struct mpid_probe dev;
+    const struct comm *comm; /* of a probe of any rank; or NULL */
     int outcome; /* a wait may ask again: a message must not be taken twice */
 };
+
+/* Whether the message might be due from a rank that has failed. */
+static bool is_doubted(const struct probe *probe)
+{
+    return probe->comm && atomic_load_explicit(&probe->comm->doubted, memory_order_relaxed);
+}
 
 static bool probe_once(void *arg)
 {
     struct probe *probe = arg;
     if (!probe->outcome)
         probe->outcome = mpid_probe(&probe->dev);
-    return probe->outcome;
+    return probe->outcome || is_doubted(probe);
 }
 
 static void tell_probe(void *arg, struct mpid_wait_report *report)
@@ -756,6 +779,8 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
     const struct mpid_envelope *found = &probe.dev.found;
     if (from->peer != MPI_ANY_SOURCE && !(probe.dev.from = comm_vc(from->comm, from->peer)))
         return request_raise(from->comm, MPI_ERR_NO_MEM, function, MPI_STATUS_IGNORE);
+    if (from->peer == MPI_ANY_SOURCE)
+        probe.comm = from->comm;
     if (wait)
         mpid_wait_condition(&probed, &probe);
     else
@@ -764,6 +789,8 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
         return request_raise(from->comm, request_class_of(probe.dev.error), function,
                              MPI_STATUS_IGNORE);
     *flag = probe.outcome == MPID_FOUND;
+    if (!*flag && is_doubted(&probe))
+        return request_raise(from->comm, MPIX_ERR_PROC_FAILED, function, MPI_STATUS_IGNORE);
     if (*flag)
         status_set(status, found->rank, found->tag, compared_bytes((int64_t)probe.dev.len),
                    false);

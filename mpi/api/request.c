@@ -132,11 +132,9 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         return bad_request(__func__);
     if (!request_is_complete(r))
         (void)mpid_poll();
-    if (!request_is_complete(r)) {
-        *flag = 0;
-        return MPI_SUCCESS;
-    }
-    return finish(r, request, status, __func__);
+    bool complete = request_is_complete(r);
+    *flag = complete && !request_is_doubted(r);
+    return complete ? finish(r, request, status, __func__) : MPI_SUCCESS;
 }
 
 /* Fill in the status of a complete request, which stays. The call that completes it will tell
@@ -175,7 +173,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
         return bad_request(__func__);
     if (!request_is_complete(r))
         (void)mpid_poll();
-    *flag = request_is_complete(r);
+    *flag = request_is_complete(r) && !request_is_doubted(r);
     int rc = *flag ? look(r, status) : MPI_SUCCESS;
     return rc ? errh_callback(rc, __func__) : MPI_SUCCESS;
 }

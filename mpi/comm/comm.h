@@ -64,6 +64,8 @@ struct comm {
     bool no_region;        /* no memory that all members share can be had: see mpi/coll/region.h */
     struct comm *newer, *older; /* comm_list.c's */
     _Atomic bool failed;        /* a member has failed: collectives end in error */
+    _Atomic bool doubted; /* a rank that can send has failed, and the user has not acknowledged it */
+    _Atomic uint32_t acked; /* the user has acknowledged so many of the processes that have failed */
     bool predefined;
     bool freed; /* the user has freed it: its handle leads nowhere, except for an error handler */
     int in_handlers; /* errh.c's: error handlers that run for it since it was freed */

@@ -100,6 +100,12 @@ static bool needs(const struct comm *comm, const struct process *process)
     return has(comm->group, process) || has(comm->remote, process);
 }
 
+/* Whether receives from any rank might wait for this process. */
+static bool hears(const struct comm *comm, const struct process *process)
+{
+    return has(comm->remote ? comm->remote : comm->group, process);
+}
+
 static void fail(struct comm *comm, void (*fail_context)(uint32_t context))
 {
     atomic_store_explicit(&comm->failed, true, memory_order_relaxed);
@@ -116,9 +122,13 @@ static void contexts_of(const struct mpid_gid *gid, uint32_t rank,
 {
     struct process process = {*gid, rank};
     os_lock(&lock);
-    for (struct comm *comm = first; comm; comm = comm->older)
-        if (needs(comm, &process))
-            fail(comm, fail_context);
+    for (struct comm *comm = first; comm; comm = comm->older) {
+        if (!needs(comm, &process))
+            continue;
+        fail(comm, fail_context);
+        if (hears(comm, &process))
+            atomic_store_explicit(&comm->doubted, true, memory_order_relaxed);
+    }
     os_unlock(&lock);
     atomic_fetch_add_explicit(&comm_list_failures, 1, memory_order_release);
 }
@@ -126,12 +136,24 @@ static void contexts_of(const struct mpid_gid *gid, uint32_t rank,
 void comm_list_check(struct comm *comm)
 {
     struct process process;
+    bool fails = false;
     for (int i = 0; mpid_failed(i, &process.gid, &process.rank); i++) {
-        if (needs(comm, &process)) {
-            fail(comm, mpid_fail_context);
-            return;
-        }
+        fails |= needs(comm, &process);
+        if (hears(comm, &process))
+            atomic_store_explicit(&comm->doubted, true, memory_order_relaxed);
     }
+    if (fails)
+        fail(comm, mpid_fail_context);
+}
+
+void comm_list_acknowledge(struct comm *comm, uint32_t count)
+{
+    struct process process;
+    atomic_store_explicit(&comm->acked, count, memory_order_relaxed);
+    atomic_store_explicit(&comm->doubted, false, memory_order_seq_cst);
+    for (int i = (int)count; mpid_failed(i, &process.gid, &process.rank); i++)
+        if (hears(comm, &process))
+            atomic_store_explicit(&comm->doubted, true, memory_order_relaxed);
 }
 
 /* ---- the list ---- */

@@ -19,6 +19,8 @@ void comm_list_add(struct comm *comm);
 /* Fail a communicator whose groups and context have become known, if one of its members has failed
  * before that. */
 void comm_list_check(struct comm *comm);
+/* The user knows that the first count of the processes that have failed cannot send any more. */
+void comm_list_acknowledge(struct comm *comm, uint32_t count);
 void comm_list_remove(struct comm *comm);
 /* MPI begins: debuggers learn where the library lies that shows them queues. */
 void comm_list_begin(void);

@@ -152,6 +152,28 @@ static int cancel(struct request *request)
 static const struct request_ops ops = {
     .outcome = compared_outcome, .cancel = cancel, .release = compared_release};
 
+static int outcome_of_any(const struct request *request, MPI_Status *status)
+{
+    if (mpid_is_complete(&request->dev))
+        return compared_outcome(request, status);
+    status_set_empty(status);
+    return MPIX_ERR_PROC_FAILED_PENDING;
+}
+
+static int end_any(struct request *request, int outcome, MPI_Request *handle)
+{
+    return request_any_ops.end(request, outcome, handle);
+}
+
+static const struct request_ops any_ops = {
+    .is_complete = request_is_complete_or_doubted,
+    .tell = request_tell_message,
+    .outcome = outcome_of_any,
+    .end = end_any,
+    .cancel = cancel,
+    .release = compared_release,
+};
+
 static struct noted *noted_of(const struct request *request)
 {
     const struct mpid_bytes *bytes = &request->dev.bytes;
@@ -191,6 +213,8 @@ int compared_irecv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_
         request_free(made);
         return rc;
     }
+    if (!source)
+        made->ops = &any_ops;
     struct mpid_envelope want = p2p_want(from);
     *request = made;
     mpid_recv(&made->dev, source, &want, &bytes);

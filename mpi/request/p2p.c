@@ -99,7 +99,9 @@ static inline int start_recv(const struct p2p_side *from, void *buf, MPI_Count c
     int rc = type_place(type, buf, count, &bytes, &used);
     if (__builtin_expect(rc, 0))
         return rc;
-    struct request *made = request_create(&request_recv_ops, owner);
+    bool any = !source && from->context == from->comm->context;
+    struct request *made = any ? request_create(&request_any_ops, from->comm)
+                               : request_create(&request_recv_ops, owner);
     if (!made)
         return MPI_ERR_NO_MEM;
     if (used) {
@@ -120,12 +122,24 @@ int p2p_irecv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Datat
     return start_recv(from, buf, count, type, from->comm, request);
 }
 
+/* A call that leaves no request behind takes back a receive whose message might never come. */
+static __attribute__((cold, noinline)) int take_back(struct request *request, MPI_Status *status)
+{
+    MPI_Request handle;
+    mpid_cancel(&request->dev);
+    mpid_wait(&request->dev);
+    bool none = request->dev.cancelled;
+    int rc = request_finish(request, status, &handle);
+    return none ? MPIX_ERR_PROC_FAILED : rc;
+}
+
 int p2p_finish(struct request *request, MPI_Status *status)
 {
     MPI_Request handle;
     if (!request_is_complete(request))
         request_wait(request);
-    return request_finish(request, status, &handle);
+    int rc = request_finish(request, status, &handle);
+    return __builtin_expect(rc == MPIX_ERR_PROC_FAILED_PENDING, 0) ? take_back(request, status) : rc;
 }
 
 int p2p_end(struct request *request)

@@ -84,6 +84,8 @@ static int outcome(const struct request *request, MPI_Status *status)
 
 static int end(struct request *request, int error, MPI_Request *handle)
 {
+    if (error == MPIX_ERR_PROC_FAILED_PENDING)
+        return error;
     if (request->inner)
         request_free(request->inner);
     request->inner = NULL;

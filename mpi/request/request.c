@@ -125,6 +125,26 @@ int request_class_of(enum mpid_error error)
     }
 }
 
+/* ---- receives from any rank ---- */
+
+bool request_is_doubted(const struct request *request)
+{
+    if (request->inner && request->ops->start) /* a persistent one */
+        return request_is_doubted(request->inner);
+    return request->ops->is_complete == request_is_complete_or_doubted && !mpid_is_complete(&request->dev);
+}
+
+bool request_is_complete_or_doubted(struct request *request)
+{
+    return mpid_is_complete(&request->dev) ||
+           atomic_load_explicit(&request->comm->doubted, memory_order_relaxed);
+}
+
+void request_tell_message(const struct request *request, struct mpid_wait_report *report)
+{
+    mpid_tell_request(report, &request->dev);
+}
+
 int request_class(const struct mpid_request *dev)
 {
     return request_class_of((enum mpid_error)dev->error);
@@ -172,6 +192,23 @@ static int outcome_of_recv(const struct request *request, MPI_Status *status)
     return request_class(dev);
 }
 
+static int outcome_of_any(const struct request *request, MPI_Status *status)
+{
+    if (mpid_is_complete(&request->dev))
+        return outcome_of_recv(request, status);
+    status_set_empty(status);
+    return MPIX_ERR_PROC_FAILED_PENDING;
+}
+
+static int end_any(struct request *request, int outcome, MPI_Request *handle)
+{
+    if (outcome == MPIX_ERR_PROC_FAILED_PENDING)
+        return outcome;
+    request_free(request);
+    *handle = MPI_REQUEST_NULL;
+    return outcome;
+}
+
 static int cancel_message(struct request *request)
 {
     mpid_cancel(&request->dev);
@@ -180,6 +217,13 @@ static int cancel_message(struct request *request)
 
 const struct request_ops request_send_ops = {.outcome = outcome_of_send, .cancel = cancel_message};
 const struct request_ops request_recv_ops = {.outcome = outcome_of_recv, .cancel = cancel_message};
+const struct request_ops request_any_ops = {
+    .is_complete = request_is_complete_or_doubted,
+    .tell = request_tell_message,
+    .outcome = outcome_of_any,
+    .end = end_any,
+    .cancel = cancel_message,
+};
 
 struct request *request_create_received(struct comm *comm)
 {
@@ -234,6 +278,14 @@ int request_raise(struct comm *comm, int error_class, const char *function,
     case MPI_ERR_PROC_ABORTED:
         return errh_comm(comm, error_class, function,
                          "the other process has ended, or has called MPI_Finalize");
+    case MPIX_ERR_PROC_FAILED_PENDING:
+        return errh_comm(comm, error_class, function,
+                         "a rank that could have sent has failed; the receive from any rank still "
+                         "waits: MPIX_Comm_ack_failed says that this may be");
+    case MPIX_ERR_REVOKED:
+        return errh_comm(comm, error_class, function,
+                         "a member has called MPIX_Comm_revoke: only MPIX_Comm_shrink, "
+                         "MPIX_Comm_agree and local functions work");
     case MPI_ERR_NO_MEM: return errh_comm(comm, error_class, function, "out of memory");
     case MPI_ERR_RMA_RANGE:
         return errh_comm(comm, error_class, function,

@@ -55,7 +55,8 @@ struct request {
 _Static_assert(offsetof(struct request, dev) == 56, "the device's part of a request has moved");
 
 extern struct request request_done;
-extern const struct request_ops request_send_ops, request_recv_ops;
+/* The last: of receives from any rank, whose communicator must be set. */
+extern const struct request_ops request_send_ops, request_recv_ops, request_any_ops;
 
 /* request_init() comes after mpid_init(), which tells the size of requests. */
 void request_init(void);
@@ -125,6 +126,14 @@ static inline bool request_is_complete(struct request *request)
         return mpid_is_complete(&request->dev);
     return request->ops->is_complete(request);
 }
+/*
+ * A receive from any rank may wait for one that has failed. Until the user has acknowledged that, it
+ * counts as complete, with outcome MPIX_ERR_PROC_FAILED_PENDING, and its end leaves it as it is: a
+ * message may still come. request_is_doubted() tells whether that is so; the other two are for ops.
+ */
+bool request_is_doubted(const struct request *request);
+bool request_is_complete_or_doubted(struct request *request);
+void request_tell_message(const struct request *request, struct mpid_wait_report *report);
 /* Whether it is persistent and not started. */
 bool request_is_inactive(const struct request *request);
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Fault tolerance: what survivors of failures call. Beyond the standard; doc/fault-tolerance.md has
+ * the whole. */
+#include <limits.h>
+#include <mpi.h>
+
+#include "mpi/comm/comm.h"
+#include "mpi/comm/group.h"
+#include "mpi/errh.h"
+#include "mpi/ft/failed.h"
+
+static int null_argument(struct comm *comm, const char *function)
+{
+    return errh_comm(comm, MPI_ERR_ARG, function, "an argument for a result is NULL");
+}
+
+static int give(struct comm *comm, struct group *group, MPI_Group *handle, const char *function)
+{
+    if (!group)
+        return errh_comm(comm, MPI_ERR_NO_MEM, function, "no memory for a group");
+    *handle = group_give(group);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Give the members of a communicator that are known here to have failed.
+ *
+ * This call is local: no other process takes part. The group grows, and the order of those that are
+ * in it stays. Other members may know of more failures, or of fewer. Of an intercommunicator it has
+ * members of both groups.
+ *
+ * group: the processes that have failed; to be freed with MPI_Group_free
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *group)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!group)
+        return null_argument(on, __func__);
+    return give(on, failed_all(on), group, __func__);
+}
+
+/*
+ * Acknowledge failures of members of a communicator.
+ *
+ * This call is local: no other process takes part. Receives from MPI_ANY_SOURCE then wait on in spite of
+ * these failures, without MPIX_ERR_PROC_FAILED_PENDING. What was acknowledged once stays so; with 0 the
+ * call only tells how much that is.
+ *
+ * num_to_ack: so many of the group that MPIX_Comm_get_failed gives, from its beginning on; all, if
+ *   there are not so many
+ * num_acked: so many are acknowledged now
+ *
+ * MPI_ERR_ARG: num_acked is NULL, or num_to_ack is negative.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!num_acked)
+        return null_argument(on, __func__);
+    if (num_to_ack < 0)
+        return errh_comm(on, MPI_ERR_ARG, __func__, "num_to_ack %d: must be 0 or more", num_to_ack);
+    *num_acked = failed_acknowledge(on, num_to_ack);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Acknowledge all failures of members of a communicator that are known here.
+ *
+ * As MPIX_Comm_ack_failed of all.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_failure_ack(MPI_Comm comm)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    (void)failed_acknowledge(on, INT_MAX);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Give the members of a communicator whose failure has been acknowledged here.
+ *
+ * This call is local: no other process takes part. The group is a beginning of what
+ * MPIX_Comm_get_failed gives.
+ *
+ * failedgrp: the processes; to be freed with MPI_Group_free
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
+{
+    struct comm *on = comm_from(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!failedgrp)
+        return null_argument(on, __func__);
+    return give(on, failed_acknowledged(on), failedgrp, __func__);
+}
+
+#include "ft.gen.h"

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Survivors call the functions of fault tolerance, and go on.
+
+usage: ulfm.py MPIEXEC ULFM [SCENARIO]
+
+Each scenario of ulfm.c, with several numbers of ranks, over shared memory, tcp, and two hosts that are pretended.
+"""
+import os
+import subprocess
+import sys
+
+LIMIT_S = 60
+# scenario: the ranks that die; the numbers of ranks
+SCENARIOS = {
+    "known": (1, [3, 4]), "order": (1, [3, 5]), "two": (2, [4, 5]),
+}
+REGION = {"VIREO_REGION_AFTER": "1"}  # collectives share memory from the first one on
+PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),
+          ({"VIREO_TCP_ADDRESSES": "127.0.0.1"}, ["--pretend-hosts", "2"])]  # settings, options
+
+
+def run(mpiexec, program, place, ranks, scenario):
+    """Returns None, or what went wrong."""
+    settings, options = place
+    command = [mpiexec, "--enable-recovery", "--timeout", str(LIMIT_S), *options, "-n", str(ranks), program, scenario]
+    done = subprocess.run(command, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=2 * LIMIT_S, check=False)
+    if done.stdout.split() == ["ok"] * (ranks - SCENARIOS[scenario][0]):
+        return None
+    return f"{' '.join(command)} ({settings}): status {done.returncode}\n{done.stdout}{done.stderr}"
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    mpiexec, program = sys.argv[1:3]
+    jobs = failed = 0
+    for scenario in sys.argv[3:] or SCENARIOS:
+        for place in PLACES:
+            for ranks in SCENARIOS[scenario][1]:
+                wrong = run(mpiexec, program, place, ranks, scenario)
+                jobs += 1
+                failed += wrong is not None
+                if wrong:
+                    print(f"not ok: {wrong}")
+    print(f"{jobs} jobs, {failed} failed")
+    sys.exit(1 if failed or not jobs else 0)
+
+
+if __name__ == "__main__":
+    main()

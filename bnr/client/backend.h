@@ -79,6 +79,11 @@ int single_join(struct backend **b);
  * 0, or 1 with the evidence in why. */
 int single_is_doubtful(const char *(*value)(const char *name), char *why, size_t size);
 
+/* The same where a manager of others says that there is one. Only srun is believed, whose step may be nearer to this
+ * process than the manager. But a step of one task a node may be that of a manager's daemons, as Hydra's proxies and
+ * orted are: their ranks inherit its variables. */
+int single_is_doubtful_to_manager(const char *(*value)(const char *name), char *why, size_t size);
+
 /* Whether this may be the first of them: no variable says another rank than 0. */
 int single_is_first(const char *(*value)(const char *name));
 

@@ -60,6 +60,24 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
+/* Join the job of another project's manager. */
+static int join_others(void)
+{
+    char why[256];
+    struct backend *b;
+    int rc = managed_join(&b);
+    if (!rc && b->size == 1 && single_is_doubtful_to_manager(variable, why, sizeof(why))) {
+        os_fail(0,
+                "%s, but the manager that answers (%s) says that there is one: start the program with "
+                "srun --mpi=pmi2, or alone with VIREO_SINGLETON=1",
+                why, b->ops->name);
+        return BNR_ERR_UNSUPPORTED;
+    }
+    if (!rc)
+        client.backend = b;
+    return rc;
+}
+
 static int join(void)
 {
     char why[512];
@@ -70,7 +88,7 @@ static int join(void)
     int alone = (int)os_setting(OS_SETTING_SINGLETON);
     int rc = alone ? BNR_ERR_NOT_FOUND : native_join(&client.backend);
     if (!alone && rc == BNR_ERR_NOT_FOUND)
-        rc = managed_join(&client.backend);
+        rc = join_others();
     if (rc != BNR_ERR_NOT_FOUND)
         return rc;
     if (!alone && single_is_doubtful(variable, why, sizeof(why))) {

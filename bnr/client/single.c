@@ -226,6 +226,16 @@ int single_is_doubtful(const char *(*value)(const char *name), char *why, size_t
     return 0;
 }
 
+int single_is_doubtful_to_manager(const char *(*value)(const char *name), char *why, size_t size)
+{
+    const char *rank = value("SLURM_PROCID"), *count = value("SLURM_STEP_NUM_TASKS");
+    const char *nodes = value("SLURM_STEP_NUM_NODES");
+    if (!rank || !count || atoi(count) < 2 || (nodes && atoi(nodes) == atoi(count)))
+        return 0;
+    snprintf(why, size, "srun meant %.16s processes (SLURM_PROCID=%.16s, SLURM_STEP_NUM_TASKS=%.16s)", count, rank, count);
+    return 1;
+}
+
 int single_is_first(const char *(*value)(const char *name))
 {
     for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {

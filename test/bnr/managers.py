@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 
 LIMIT = 90 # seconds
@@ -45,6 +46,37 @@ WAYS = {
 }
 
 
+# Of srun, around a manager's ranks or between it and them: tasks and nodes of the step, the task, ranks of the job, and
+# whether these are believed.
+STEPS = (("several tasks on a node", 4, 1, 2, 1, False), ("their first", 4, 1, 0, 1, False),
+         ("several tasks on each of two nodes", 4, 2, 3, 1, False), ("nodes that are not told", 4, None, 2, 1, False),
+         ("one task", 1, 1, 0, 1, True), ("a manager's daemons, one a node", 4, 4, 2, 1, True),
+         ("daemons with more ranks", 2, 2, 1, 4, True), ("several tasks, and as many ranks", 4, 1, 2, 4, True))
+
+
+def check_steps(who, start, work):
+    for name, tasks, nodes, task, ranks, is_believed in STEPS:
+        step = {"SLURM_STEP_NUM_TASKS": str(tasks), "SLURM_PROCID": str(task)}
+        step |= {"SLURM_STEP_NUM_NODES": str(nodes)} if nodes else {}
+        # Set between manager and rank: the manager itself is not to see an allocation. Stderr of ranks may be lost there.
+        with tempfile.NamedTemporaryFile("r", errors="replace") as heard:
+            words = ("-n", str(ranks), "env", *(f"{n}={v}" for n, v in step.items()), "sh", "-c",
+                     f'exec "$@" 2>>{heard.name}', "sh", work, "init", "hello", "finalize")
+            done = start(*words)
+            said = heard.read().splitlines()
+            alone = None if is_believed else start(*words, VIREO_SINGLETON="1")
+        if is_believed:
+            claim(f"{who}: a step of srun's: {name}", done.returncode == 0 and not said and
+                  sorted(done.stdout.splitlines()) == [f"rank {r} of {ranks}" for r in range(ranks)], done.stdout, said)
+            continue
+        claim(f"{who}: no world of one in a step of srun's: {name}", done.returncode not in (0, 124) and
+              "rank 0" not in done.stdout and len(said) == 1 and f"srun meant {tasks} processes" in said[0] and
+              "VIREO_SINGLETON=1" in said[0],
+              done.returncode, done.stdout, said)
+        claim("... unless it is asked for", alone.returncode == 0 and alone.stdout == "rank 0 of 1\n", alone.stdout,
+              alone.stderr)
+
+
 def check_manager(manager, work, session_world):
     def start(*words, **more):
         return subprocess.run(["timeout", "-k", "5", str(LIMIT), *manager, *words], env=environment(**more),
@@ -64,6 +96,7 @@ def check_manager(manager, work, session_world):
     claim(f"{who}: a rank that is killed ends the job", done.returncode not in (0, 124), done.returncode, done.stderr)
     done = start("-n", "2", work, "init", "hello", "finalize", VIREO_SINGLETON="1")
     claim(f"{who}: VIREO_SINGLETON=1 starts each alone", done.stdout == "rank 0 of 1\n" * 2, done.stdout, done.stderr)
+    check_steps(who, start, work)
     done = start("-n", "3", session_world, "both")
     claim(f"{who}: sessions beside MPI_Init", done.returncode == 0, done.returncode, done.stderr)
 

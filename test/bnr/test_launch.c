@@ -310,30 +310,34 @@ static void a_launcher_that_meant_many_is_recognised(void **state)
     static const struct {
         const char *variables[8];
         int is_doubtful;
+        int is_to_manager; /* to one that says that there is one process */
     } rows[] = {
-        {{NULL}, 0},
-        {{"PMI_RANK", "0", "PMI_SIZE", "1", NULL}, 0},
-        {{"PMI_RANK", "0", "PMI_SIZE", "2", NULL}, 1},
-        {{"SLURM_PROCID", "0", "SLURM_NTASKS", "8", NULL}, 0}, /* the batch script itself */
-        {{"SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "8", NULL}, 1},
-        {{"SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "1", NULL}, 0},
-        {{"OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", NULL}, 1},
-        {{"PMIX_RANK", "3", NULL}, 1},
-        {{"PALS_RANKID", "2", NULL}, 1},
-        {{"PMI_SIZE", "4", NULL}, 1}, /* the rank was taken away */
-        {{"PMI_SIZE", "1", NULL}, 0},
-        {{"PMI_SIZE", "", NULL}, 0},
-        {{"OMPI_COMM_WORLD_SIZE", "4", NULL}, 1},
-        {{"SLURM_STEP_NUM_TASKS", "8", NULL}, 0}, /* a script that was started beside a step */
-        {{"FLUX_JOB_SIZE", "8", NULL}, 0},
-        {{"FLUX_JOB_SIZE", "8", "FLUX_TASK_RANK", "0", NULL}, 1},
-        {{"PMI_ID", "1", "PMI_PORT", "host:1", NULL}, 1},
-        {{"PMI_ID", "0", "PMI_PORT", "host:1", NULL}, 0},
+        {{NULL}, 0, 0},
+        {{"PMI_RANK", "0", "PMI_SIZE", "1", NULL}, 0, 0},
+        {{"PMI_RANK", "0", "PMI_SIZE", "2", NULL}, 1, 0},
+        {{"SLURM_PROCID", "0", "SLURM_NTASKS", "8", NULL}, 0, 0}, /* the batch script itself */
+        {{"SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "8", NULL}, 1, 1},
+        {{"SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "1", "SLURM_STEP_NUM_NODES", "1", NULL}, 0, 0},
+        {{"OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", NULL}, 1, 0},
+        {{"PMIX_RANK", "3", NULL}, 1, 0},
+        {{"PALS_RANKID", "2", NULL}, 1, 0},
+        {{"PMI_SIZE", "4", NULL}, 1, 0}, /* the rank was taken away */
+        {{"PMI_SIZE", "1", NULL}, 0, 0},
+        {{"PMI_SIZE", "", NULL}, 0, 0},
+        {{"OMPI_COMM_WORLD_SIZE", "4", NULL}, 1, 0},
+        {{"SLURM_STEP_NUM_TASKS", "8", NULL}, 0, 0}, /* a script that was started beside a step */
+        {{"FLUX_JOB_SIZE", "8", NULL}, 0, 0},
+        {{"FLUX_JOB_SIZE", "8", "FLUX_TASK_RANK", "0", NULL}, 1, 0},
+        {{"PMI_ID", "1", "PMI_PORT", "host:1", NULL}, 1, 0},
+        {{"PMI_ID", "0", "PMI_PORT", "host:1", NULL}, 0, 0},
+        {{"SLURM_PROCID", "7", "SLURM_STEP_NUM_TASKS", "8", "SLURM_STEP_NUM_NODES", "2", NULL}, 1, 1},
+        {{"SLURM_PROCID", "7", "SLURM_STEP_NUM_TASKS", "8", "SLURM_STEP_NUM_NODES", "8", NULL}, 1, 0}, /* daemons */
     };
     char why[512];
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         variables = rows[i].variables;
         assert_int_equal(single_is_doubtful(value, why, sizeof(why)), rows[i].is_doubtful);
+        assert_int_equal(single_is_doubtful_to_manager(value, why, sizeof(why)), rows[i].is_to_manager);
     }
 }
 

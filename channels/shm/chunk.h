@@ -6,7 +6,8 @@
  * has passed the packet that named it, so the receiver stores nothing but its credit, and a
  * receiver that never answers holds at most share chunks of each size. If there are too few chunks
  * for all shares, a receiver has one for sure, and more only while there is one for each that has
- * none: so those that do not answer leave the others what they need to go on.
+ * none: so those that do not answer leave the others what they need to go on. With many receivers
+ * in little memory a pool lacks the longer sizes, so that there is a chunk of each size for each.
  *
  * Chunks are reused last in, first out, and a new one is touched only when credit has been looked
  * for: the used part stays small and in the cache.
@@ -27,7 +28,8 @@
 enum {
     SHM_CHUNK_CLASSES = 3,
     SHM_CHUNK_MAX = 16384,    /* bytes of the largest class: the largest packet */
-    SHM_CHUNK_COUNT_MAX = 512 /* chunks of one class */
+    SHM_CHUNK_COUNT = 512,    /* chunks of one class, unless there are more receivers */
+    SHM_CHUNK_PEERS_MAX = 16384 /* receivers */
 };
 
 /* One size of chunks. */
@@ -41,14 +43,15 @@ struct shm_chunk_class {
     uint32_t without; /* receivers that hold none */
     uint16_t touched;
     uint16_t free_count;
-    uint16_t free[SHM_CHUNK_COUNT_MAX];
 };
 
 /* A process's chunks; private. */
 struct shm_chunk_pool {
     unsigned char *base;
-    uint32_t size; /* bytes that the classes cover */
+    uint32_t size;    /* bytes that the classes cover */
+    uint32_t longest; /* bytes of the largest chunk that there is */
     struct shm_chunk_class classes[SHM_CHUNK_CLASSES];
+    uint16_t free[SHM_CHUNK_CLASSES][SHM_CHUNK_PEERS_MAX];
 };
 
 /* A chunk on its way. */
@@ -66,14 +69,14 @@ struct shm_flights {
     struct shm_flight flight[SHM_RING_SLOTS];
 };
 
-/* Bytes of shared memory that a pool may take of room bytes; 0: too few.
+/* Bytes of shared memory that a pool for peers receivers may take of room bytes; 0: too few.
  * Pure: each process computes it alike for its peers. */
-uint32_t shm_chunk_plan(uint64_t room);
+uint32_t shm_chunk_plan(uint64_t room, int peers);
 
-/* Make the pool that shm_chunk_plan() allows at base, for peers receivers. */
+/* Make the pool that shm_chunk_plan() allows at base, for peers receivers; room: what it was given, or has answered. */
 void shm_chunk_init(struct shm_chunk_pool *pool, unsigned char *base, uint64_t room, int peers);
 
-/* A chunk for len <= SHM_CHUNK_MAX bytes, described in flight; NULL: none now.
+/* A chunk for len bytes, up to those of the longest, described in flight; NULL: none now.
  * more: touch a new one where needed, since credit has been looked for. */
 void *shm_chunk_get(struct shm_chunk_pool *pool, const struct shm_flights *flights, size_t len,
                     int more, struct shm_flight *flight);
@@ -89,7 +92,7 @@ static inline int shm_chunk_ready(const struct shm_chunk_pool *pool, uint16_t c)
 static inline void *shm_chunk_next(const struct shm_chunk_pool *pool, uint16_t c)
 {
     const struct shm_chunk_class *class = &pool->classes[c];
-    uint32_t chunk = class->free_count ? class->free[class->free_count - 1] : class->touched;
+    uint32_t chunk = class->free_count ? pool->free[c][class->free_count - 1] : class->touched;
     return chunk < class->count ? pool->base + class->offset + class->size * chunk : NULL;
 }
 

@@ -104,7 +104,6 @@ static __attribute__((noinline)) int send_slow(struct shm_link *link, const stru
                                                const struct chan_data *data)
 {
     enum shm_kind kind = SHM_KIND_INLINE;
-    assert(data->len <= SHM_CHUNK_MAX);
     if (link->broken || link->last || link->phase == SHM_GONE)
         return CHAN_AGAIN;
     if (shm_ring_full(&link->out) && !shm_link_refresh(link))
@@ -258,8 +257,8 @@ static void init(struct shm_link *link, struct shm *shm, uint32_t index, unsigne
         atomic_load_explicit(&link->in_lines->credit.received, memory_order_relaxed);
     link->in_number = atomic_load_explicit(&link->in_lines->credit.heard, memory_order_relaxed);
     link->base.ops = &chan_shm;
-    link->base.eager_max = SHM_EAGER_MAX;
-    link->base.max_data = SHM_CHUNK_MAX;
+    link->base.eager_max = shm->pool.longest - 1; /* from here on a direct copy may be cheaper */
+    link->base.max_data = shm->pool.longest;
 }
 
 static int make_contact(struct shm *shm, uint32_t index, struct shm_link *link)

@@ -46,7 +46,7 @@ int shm_layout_plan(struct shm_layout *layout, int ranks, uint64_t size)
     layout->pool = layout->rings + count * SHM_RING_SLOTS * sizeof(struct shm_ring_slot);
     if (layout->pool >= size)
         return -ENOSPC;
-    uint32_t pool = shm_chunk_plan(size - layout->pool);
+    uint32_t pool = shm_chunk_plan(size - layout->pool, ranks - 1);
     layout->size = layout->pool + pool;
     return pool ? 0 : -ENOSPC;
 }

@@ -46,7 +46,6 @@ enum {
     SHM_LAYOUT = 2, /* counts up when the region changes */
     SHM_HEADER_SIZE = 4096,
     SHM_RANKS_MAX = 16384, /* bits in a header */
-    SHM_EAGER_MAX = SHM_CHUNK_MAX - 1, /* bytes; from here on a direct copy may be cheaper */
     SHM_HOT = 8            /* links that every progress() looks at */
 };
 

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "channels/shm/chunk.h"
 #include "channels/shm/ring.h"
@@ -201,7 +202,7 @@ static void test_share(void)
     struct shm_flight flight;
     uint32_t taken = 0;
     shm_chunk_init(&pool, memory, sizeof(memory), 4);
-    for (; taken < SHM_CHUNK_COUNT_MAX; taken++) {
+    for (; taken < SHM_CHUNK_COUNT; taken++) {
         if (!shm_chunk_get(&pool, &one, SHM_CHUNK_MAX, 1, &flight))
             break;
         shm_chunk_sent(&pool, &one, &flight, taken);
@@ -211,33 +212,47 @@ static void test_share(void)
           "one receiver cannot hold the chunks of all");
     claim(shm_chunk_collect(&pool, &one, 2) == 2 && shm_chunk_collect(&pool, &one, 2) == 0,
           "chunks come back as far as credit goes");
-    claim(!shm_chunk_plan(1000), "too little room makes no pool");
+    claim(!shm_chunk_plan(1000, 1), "too little room makes no pool");
 }
 
-/* More receivers than there are shares for: those that are away leave a chunk to each of the others. */
-static void test_away(void)
+/* Room for a pool, and receivers: more than there are shares for. Those that are away, all but one, take what they can,
+ * and leave a chunk of each size to the other. */
+static void test_away(uint32_t room, int peers)
 {
-    enum { PEERS = 200, MEMORY = SHM_CHUNK_COUNT_MAX * 26 << 10 };
     static struct shm_chunk_pool pool;
-    static struct shm_flights flights[PEERS];
-    unsigned char *memory = malloc(MEMORY);
+    struct shm_flights *flights = calloc((size_t)peers, sizeof(*flights)), *last = &flights[peers - 1];
+    unsigned char *memory = malloc(room);
     struct shm_flight flight;
-    uint32_t held = 0, served = 0;
-    shm_chunk_init(&pool, memory, MEMORY, PEERS);
-    for (int i = 0; i < PEERS - 1; i++)
-        for (uint32_t n = 0; shm_chunk_get(&pool, &flights[i], SHM_CHUNK_MAX, 1, &flight); n++, held++)
-            shm_chunk_sent(&pool, &flights[i], &flight, n);
-    claim(held > PEERS, "those that are away hold more than one, while there are enough");
-    for (uint32_t n = 0; n < 1000 && shm_chunk_get(&pool, &flights[PEERS - 1], SHM_CHUNK_MAX, 1, &flight);
-         n++, served++) {
-        shm_chunk_sent(&pool, &flights[PEERS - 1], &flight, n);
-        shm_chunk_collect(&pool, &flights[PEERS - 1], n + 1);
+    uint32_t served = 0, sizes = 0, held = 0, longest;
+    uint32_t planned = shm_chunk_plan(room, peers);
+    shm_chunk_init(&pool, memory, planned, peers);
+    longest = pool.longest;
+    for (uint32_t len = longest; len >= 1024; len /= 2, sizes++)
+        for (int i = 0; i < peers - 1; i++)
+            for (uint32_t n = 0; shm_chunk_get(&pool, &flights[i], len, 1, &flight); n++)
+                shm_chunk_sent(&pool, &flights[i], &flight, n);
+    for (int i = 0; i < peers - 1; i++)
+        held += flights[i].head;
+    for (uint32_t n = 0; n < 1000 * sizes; n++) {
+        if (!shm_chunk_get(&pool, last, longest >> n % sizes, 1, &flight))
+            break;
+        memset(memory + flight.offset, 1, longest >> n % sizes);
+        shm_chunk_sent(&pool, last, &flight, n);
+        served += shm_chunk_collect(&pool, last, n + 1) == 1;
     }
-    claim(served == 1000, "one that answers is served all the same");
-    for (int i = 0; i < PEERS; i++)
-        shm_chunk_collect(&pool, &flights[i], SHM_CHUNK_COUNT_MAX);
-    claim(pool.classes[SHM_CHUNK_CLASSES - 1].without == PEERS, "all come back");
+    claim(planned && planned <= room && pool.size == planned, "a pool takes no more than its room");
+    claim(held >= (uint32_t)peers - 1 && (peers > 200 || held > (uint32_t)peers),
+          "those that are away hold what there is");
+    claim(sizes && served == 1000 * sizes, "one that answers is served, however many are away");
+    for (int i = 0; i < peers; i++)
+        shm_chunk_collect(&pool, &flights[i], SHM_RING_SLOTS);
+    int back = 1;
+    for (int c = 0; c < SHM_CHUNK_CLASSES; c++)
+        back &= pool.classes[c].free_count == pool.classes[c].touched &&
+                (!pool.classes[c].count || pool.classes[c].without == (uint32_t)peers);
+    claim(back, "all come back");
     free(memory);
+    free(flights);
 }
 
 int main(void)
@@ -245,7 +260,13 @@ int main(void)
     test_copy_small();
     test_credit();
     test_share();
-    test_away();
+    test_away(13 << 20, 200);
+    test_away(13 << 20, 511);
+    test_away(58 << 20, 513);
+    test_away(58 << 20, 2000);
+    test_away(2 << 20, 200);
+    test_away(4 << 20, 1000);
+    claim(!shm_chunk_plan(1 << 20, 2000), "too little room for a chunk for each makes no pool");
     run(0, 1, 0, "packets of all sizes arrive whole and in order");
     run(0, 2, 1, "a slow receiver stops the sender and loses nothing");
     run(0u - 1000, 3, 0, "positions wrap at 2^32");

@@ -35,6 +35,11 @@ struct mpid_gid {
     uint8_t b[16];
 };
 
+struct mpid_process {
+    struct mpid_gid gid;
+    uint32_t rank; /* in that group */
+};
+
 /* Contexts that a communicator has, from a multiple of this on. */
 enum { MPID_CONTEXT_STEP = 16 };
 
@@ -84,7 +89,8 @@ enum mpid_error {
     MPID_TRUNCATED, /* the message was longer than the place; the place is full */
     MPID_LOST,      /* the peer is gone */
     MPID_UNREACHABLE, /* no channel reaches the peer; likewise */
-    MPID_NO_MEMORY
+    MPID_NO_MEMORY,
+    MPID_REVOKED /* the layer above has ended all that goes on in the context */
 };
 
 enum mpid_kind {
@@ -263,10 +269,38 @@ bool mpid_failed(int index, struct mpid_gid *gid, uint32_t *rank);
 /* A connection may break a moment before it is known that the peer's process has ended: wait until
  * that is known of all whose connection has broken, or for a second. */
 void mpid_wait_causes(void);
-/* The same for a context that is made after the failure. */
-void mpid_fail_context(uint32_t context);
+/* The same for a context that is made after the failure, or for another reason: MPID_LOST or
+ * MPID_REVOKED, which stays. */
+void mpid_fail_context(uint32_t context, enum mpid_error error);
 /* The context is not used any more, or is about to be used for something else. */
 void mpid_forget_context(uint32_t context);
+
+/* ---- notices ---- */
+
+/*
+ * A notice is a short message of the layer above that no receive is posted for. A function gets it:
+ * called by a thread in a call that makes progress, unlocked, never beside itself or a handler of
+ * mpid_when_done(), and what these may call it may call, too. Notices from one process to another come
+ * in order. They may also come for a context that this process does not know, now or any more.
+ */
+enum { MPID_NOTICE_MAX = 8192 };
+
+struct mpid_notice {
+    struct mpid_process from;
+    uint32_t context;
+    uint64_t word;
+    const void *data;
+    size_t len; /* bytes of data */
+};
+
+/* Have arrived called for notices, and ended when some process has ended, in whatever way: so after all
+ * that it has sent. */
+void mpid_set_notice(void (*arrived)(const struct mpid_notice *notice), void (*ended)(void));
+/* Send one; if the peer is lost, nothing comes of it. Returns 0, or -EMSGSIZE if it is longer than
+ * MPID_NOTICE_MAX. */
+int mpid_notify(struct vc *vc, uint32_t context, uint64_t word, const void *data, size_t len);
+/* Whether a process is known to have ended, in whatever way. */
+bool mpid_is_gone(const struct mpid_gid *gid, uint32_t rank);
 
 /* ---- messages ---- */
 
@@ -399,11 +433,6 @@ void mpid_tell_probe(struct mpid_wait_report *report, const struct mpid_envelope
 void mpid_tell_sends(void *arg, struct mpid_wait_report *report);
 /* Any one of the told requests would do. */
 void mpid_tell_any(struct mpid_wait_report *report);
-
-struct mpid_process {
-    struct mpid_gid gid;
-    uint32_t rank; /* in that group */
-};
 
 /* What the layer above knows of a communicator. peer() is that of the remote group, or NULL. */
 struct mpid_comm_view {

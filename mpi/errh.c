@@ -586,7 +586,7 @@ static void let_find(struct comm *freed, int handlers)
 
 int errh_raise(struct comm *comm, int code, const char *text)
 {
-    struct comm *on = comm ? comm : comm_constants[2];
+    struct comm *on = comm ? comm : comm_any(MPI_COMM_SELF);
     struct errhandler *errhandler = on ? errh_get(&on->errhandler) : errh_initial();
     /* A handler may ask for the object that it is called for, even where that object was freed and
      * a request still uses it. It may also free it. */
@@ -731,6 +731,11 @@ int errh_bad_comm(MPI_Comm handle, const char *function)
 {
     if (mpi_state != MPI_STATE_READY)
         return errh_not_ready(function);
+    struct comm *revoked = comm_any(handle);
+    if (revoked)
+        return errh_comm(revoked, MPIX_ERR_REVOKED, function,
+                         "the communicator is revoked: only MPIX_Comm_shrink, MPIX_Comm_agree and local "
+                         "functions work");
     if (handle == MPI_COMM_NULL)
         return errh_comm(NULL, MPI_ERR_COMM, function, "communicator MPI_COMM_NULL");
     if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)

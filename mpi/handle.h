@@ -23,6 +23,7 @@
 /* Type words; a freed object has 0. */
 enum object_kind {
     OBJECT_COMM = 0x6d6d6f43,
+    OBJECT_REVOKED = 0x6b766552, /* a communicator that is revoked */
     OBJECT_GROUP = 0x70755247,
     OBJECT_TYPE = 0x65705954,
     OBJECT_OP = 0x5f5f704f,

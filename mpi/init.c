@@ -127,7 +127,7 @@ static void mark_forked(void)
         return;
     if (mpi_state == MPI_STATE_READY) {
         mpi_state = MPI_STATE_FORKED;
-        comm_constants[1] = comm_constants[2] = NULL;
+        comm_constants[1] = comm_constants[2] = comm_revoked[1] = comm_revoked[2] = NULL;
         comm_list_end();
     }
     os_lock_enabled = false;
@@ -241,6 +241,7 @@ static int leave(void)
         return MPI_SUCCESS;
     mpi_state = MPI_STATE_FINALIZED;
     comm_list_end();
+    comm_list_rest();
     errh_fini();
     return mpid_rest() ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
@@ -319,8 +320,8 @@ int init_end(void)
     os_lock_slow(&lock);
     bool alone = users == 1;
     os_unlock_slow(&lock);
-    detach(&comm_constants[1]->buffer);
-    detach(&comm_constants[2]->buffer);
+    detach(&comm_any(MPI_COMM_WORLD)->buffer);
+    detach(&comm_any(MPI_COMM_SELF)->buffer);
     if (alone)
         detach(&buffer_process);
     /* Unlocked: a peer that this process waits for may wait for a session of this process. */

@@ -15,6 +15,7 @@
 #include "mpid/crash.h"
 #include "mpid/hang.h"
 #include "mpid/module.h"
+#include "mpid/notice.h"
 #include "mpid/polling.h"
 #include "mpid/ports.h"
 #include "mpid/region.h"
@@ -253,7 +254,8 @@ static int start(char *why, size_t size)
     device.credit_step = device.eager_credit / 4;
     os_pool_init(&device.controls, sizeof(struct control), 16);
     os_pool_init(&device.landings, sizeof(struct landing), 16);
-    if (match_init(&device.match) || vc_init() || stats_init() || recv_init() || rndv_init()) {
+    if (match_init(&device.match) || vc_init() || stats_init() || recv_init() || rndv_init() ||
+        notice_init()) {
         snprintf(why, size, "no memory");
         return -ENOMEM;
     }

@@ -217,8 +217,8 @@ void lost_look(void);
 /* Have it look at a VC, or no more. */
 void lost_add_vc(struct vc *vc);
 void lost_remove_vc(struct vc *vc);
-/* Whether a context has failed. */
-bool lost_context(uint32_t context);
+/* How what begins in a context that has failed ends; MPID_OK: it has not failed. */
+enum mpid_error lost_context(uint32_t context);
 /* A connection has failed. */
 void lost_vc(void);
 /* A process has ended; failed: otherwise than by MPI_Finalize. */

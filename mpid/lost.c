@@ -11,6 +11,7 @@
 
 #include "mpid/connect.h"
 #include "mpid/device.h"
+#include "mpid/notice.h"
 #include "os/clock.h"
 #include "os/hash.h"
 #include "os/log.h"
@@ -20,6 +21,7 @@ enum { CAUSE_MS = 1000 };
 /* A context in which nothing goes on any more. */
 struct failed_context {
     uint32_t context;
+    enum mpid_error error; /* how it ends there */
     UT_hash_handle hh;
 };
 
@@ -66,11 +68,17 @@ void mpid_wait_causes(void)
     }
 }
 
-bool lost_context(uint32_t context)
+static struct failed_context *find_context(uint32_t context)
 {
     struct failed_context *found;
     HASH_FIND(hh, failed_contexts, &context, sizeof(context), found);
-    return found != NULL;
+    return found;
+}
+
+enum mpid_error lost_context(uint32_t context)
+{
+    const struct failed_context *found = find_context(context);
+    return found ? found->error : MPID_OK;
 }
 
 /* ---- processes left ---- */
@@ -130,10 +138,11 @@ static bool may_come(uint32_t context)
 
 enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want)
 {
+    enum mpid_error error = lost_context(want->context);
+    if (error)
+        return error;
     if (from && vc_is_lost(from))
         return vc_error(from);
-    if (lost_context(want->context))
-        return MPID_LOST;
     if (from || may_come(want->context))
         return MPID_OK;
     return device.alone ? MPID_UNREACHABLE : MPID_LOST;
@@ -250,13 +259,18 @@ void lost_look(void)
 /* ---- contexts ---- */
 
 /* End requests that are posted, or wait for the peer, in the contexts that have failed. */
-static void fail_context(uint32_t context)
+static void end_context(uint32_t context, enum mpid_error error)
 {
-    if (lost_context(context))
+    struct failed_context *failed = find_context(context);
+    if (failed) {
+        if (error == MPID_REVOKED)
+            failed->error = error;
         return;
-    struct failed_context *failed = malloc(sizeof(*failed));
+    }
+    failed = malloc(sizeof(*failed));
     if (failed) {
         failed->context = context;
+        failed->error = error;
         HASH_ADD(hh, failed_contexts, context, sizeof(context), failed);
     }
     if (!failed || !os_hash_has(hh, failed)) {
@@ -267,19 +281,23 @@ static void fail_context(uint32_t context)
     send_fail_context(context);
 }
 
-void mpid_fail_context(uint32_t context)
+static void fail_context(uint32_t context)
+{
+    end_context(context, MPID_LOST);
+}
+
+void mpid_fail_context(uint32_t context, enum mpid_error error)
 {
     os_lock(&device.lock);
-    fail_context(context);
+    end_context(context, error);
     end_receives();
     os_unlock(&device.lock);
 }
 
 void mpid_forget_context(uint32_t context)
 {
-    struct failed_context *failed;
     os_lock(&device.lock);
-    HASH_FIND(hh, failed_contexts, &context, sizeof(context), failed);
+    struct failed_context *failed = find_context(context);
     if (failed) {
         HASH_DEL(failed_contexts, failed);
         free(failed);
@@ -301,6 +319,7 @@ void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed)
         device.contexts_of(&id, rank, fail_context);
     look_again = true;
     end_receives();
+    notice_ended();
 }
 
 void lost_fini(void)

@@ -15,6 +15,7 @@
  *   CANCELLED type|sender's id     1: it was    -
  *   CREDIT    type                 bytes        -
  *   CLOSE     type                 0 or 1       -
+ *   NOTICE    type|context         any          of the layer above, MPID_NOTICE_MAX at most
  *
  * Each kind belongs to one module, which adds it to a table by packet_add() when the device starts.
  */
@@ -39,6 +40,7 @@ enum packet_type {
     PACKET_CANCELLED,
     PACKET_CREDIT,
     PACKET_CLOSE,
+    PACKET_NOTICE,
     PACKET_TYPES,
     PACKET_KINDS = 32 /* numbers that a kind may have lie below */
 };

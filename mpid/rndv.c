@@ -534,8 +534,9 @@ static void cancelled_arrived(struct vc *vc, const struct chan_head *head, const
     (void)data, (void)len;
     if (!request || request->state != CAR_ASKED || !done)
         return;
+    enum mpid_error error = lost_context(request->place.env.context);
     if (request->mode & SEND_GIVEN_UP)
-        request->error = MPID_LOST;
+        request->error = (uint8_t)(error ? error : MPID_LOST);
     else
         request->cancelled = true;
     finish_asked(request);

@@ -205,9 +205,9 @@ static __attribute__((noinline)) int send_slow(struct vc *vc, const struct mpid_
     request->id = 0;
     request->region = NULL;
     request->mode = mode;
-    if (vc_is_over(vc) || vc_is_shut(vc) ||
-        (device.any_lost && lost_context(env->context))) {
-        request->error = (uint8_t)vc_error(vc);
+    enum mpid_error error = device.any_lost ? lost_context(env->context) : MPID_OK;
+    if (error || vc_is_over(vc) || vc_is_shut(vc)) {
+        request->error = (uint8_t)(error ? error : vc_error(vc));
         car_complete(request);
     } else if (vc->link != vc->bound || offer(vc, request)) {
         enqueue(vc, request);
@@ -455,7 +455,7 @@ static void fail_context(struct vc *vc, void *arg)
         if (request->place.env.context != context)
             continue;
         send_unqueue(request);
-        fail(request, MPID_LOST);
+        fail(request, lost_context(context));
     }
     for (struct mpid_request *request = vc->asked, *next; request; request = next) {
         next = request->next;

@@ -286,6 +286,28 @@ void vc_mark_busy(struct vc *vc)
 
 /* ---- control packets ---- */
 
+void vc_control_free(struct control *control)
+{
+    free(control->large);
+    os_pool_put(&device.controls, control);
+}
+
+/* NULL: no memory. */
+static struct control *make_control(const struct chan_head *head, const void *data, size_t len)
+{
+    struct control *control = os_pool_get(&device.controls);
+    if (!control)
+        return NULL;
+    *control = (struct control){.head = *head, .len = (uint32_t)len};
+    if (len > sizeof(control->payload) && !(control->large = malloc(len))) {
+        vc_control_free(control);
+        return NULL;
+    }
+    if (len)
+        memcpy(control->large ? control->large : control->payload, data, len);
+    return control;
+}
+
 void vc_control(struct vc *vc, const struct chan_head *head, const void *payload, uint32_t len)
 {
     if (vc->state >= VC_CLOSED && !vc->bound)
@@ -298,14 +320,11 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
             return;
         }
     }
-    struct control *control = os_pool_get(&device.controls);
-    if (!control || len > sizeof(control->payload)) {
+    struct control *control = make_control(head, payload, len);
+    if (!control) {
         vc_fail(vc, MPID_NO_MEMORY, "no memory for a control packet");
         return;
     }
-    *control = (struct control){.head = *head, .len = len};
-    if (len)
-        memcpy(control->payload, payload, len);
     if (vc->control_head)
         vc->control_tail->next = control;
     else
@@ -318,28 +337,14 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
     progress_news();
 }
 
-void vc_control_free(struct control *control)
-{
-    free(control->large);
-    os_pool_put(&device.controls, control);
-}
-
 void vc_take_back(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
 {
-    struct control *control = os_pool_get(&device.controls);
-    if (control) {
-        *control = (struct control){.next = vc->control_head, .head = *head, .len = (uint32_t)len};
-        if (len > sizeof(control->payload))
-            control->large = malloc(len);
-    }
-    if (!control || (len > sizeof(control->payload) && !control->large)) {
-        if (control)
-            vc_control_free(control);
+    struct control *control = make_control(head, data, len);
+    if (!control) {
         vc_fail(vc, MPID_NO_MEMORY, "no memory for the packets that a link gives back");
         return;
     }
-    if (len)
-        memcpy(control->large ? control->large : control->payload, data, len);
+    control->next = vc->control_head;
     if (!vc->control_head)
         vc->control_tail = control;
     vc->control_head = control;

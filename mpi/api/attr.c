@@ -55,7 +55,7 @@ static int free_keyval(enum attr_kind kind, int *keyval, const char *function)
 
 static int set_comm(MPI_Comm comm, int keyval, void *value, const char *function)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, function);
     if (is_predefined(keyval))
@@ -66,7 +66,7 @@ static int set_comm(MPI_Comm comm, int keyval, void *value, const char *function
 static int get_comm(MPI_Comm comm, int keyval, void *value, int *flag, const char *function)
 {
     bool found = false;
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, function);
     if (!value || !flag)
@@ -79,7 +79,7 @@ static int get_comm(MPI_Comm comm, int keyval, void *value, int *flag, const cha
 
 static int delete_comm(MPI_Comm comm, int keyval, const char *function)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, function);
     if (is_predefined(keyval))

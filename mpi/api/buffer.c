@@ -172,7 +172,7 @@ int PMPI_Buffer_iflush(MPI_Request *request)
  */
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
-    struct comm *c = comm_from(comm);
+    struct comm *c = comm_any(comm);
     return c ? attach((struct owner){c, NULL}, buffer, size, __func__)
              : errh_bad_comm(comm, __func__);
 }
@@ -194,14 +194,14 @@ int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
  */
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
-    struct comm *c = comm_from(comm);
+    struct comm *c = comm_any(comm);
     return c ? detach((struct owner){c, NULL}, buffer_addr, size, __func__)
              : errh_bad_comm(comm, __func__);
 }
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
-    struct comm *c = comm_from(comm);
+    struct comm *c = comm_any(comm);
     return c ? detach_int((struct owner){c, NULL}, buffer_addr, size, __func__)
              : errh_bad_comm(comm, __func__);
 }
@@ -215,7 +215,7 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
  */
 int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
-    struct comm *c = comm_from(comm);
+    struct comm *c = comm_any(comm);
     if (!c)
         return errh_bad_comm(comm, __func__);
     buffer_flush(c->buffer);
@@ -231,7 +231,7 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
  */
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
-    struct comm *c = comm_from(comm);
+    struct comm *c = comm_any(comm);
     return c ? iflush((struct owner){c, NULL}, request, __func__) : errh_bad_comm(comm, __func__);
 }
 

@@ -33,7 +33,7 @@ static int null_argument(struct comm *comm, const char *function)
  */
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!size)
@@ -56,7 +56,7 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
  */
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!rank)
@@ -77,7 +77,7 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
  */
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!flag)
@@ -100,7 +100,7 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
  */
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!on->remote)
@@ -123,7 +123,7 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
  */
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!group)
@@ -147,7 +147,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
  */
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!on->remote)
@@ -171,7 +171,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
  */
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
-    struct comm *a = comm_from(comm1), *b = comm_from(comm2);
+    struct comm *a = comm_any(comm1), *b = comm_any(comm2);
     if (!a || !b)
         return errh_bad_comm(a ? comm2 : comm1, __func__);
     if (!result)
@@ -563,7 +563,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
  */
 int PMPI_Comm_free(MPI_Comm *comm)
 {
-    struct comm *on = comm ? comm_from(*comm) : NULL;
+    struct comm *on = comm ? comm_any(*comm) : NULL;
     if (!on || on->freed)
         return errh_bad_comm(comm ? *comm : MPI_COMM_NULL, __func__);
     if (on->predefined)
@@ -599,7 +599,7 @@ int PMPI_Comm_free(MPI_Comm *comm)
  */
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!comm_name)
@@ -623,7 +623,7 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
  */
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on && (comm != MPI_COMM_NULL || mpi_state != MPI_STATE_READY))
         return errh_bad_comm(comm, __func__);
     if (!comm_name || !resultlen)
@@ -649,7 +649,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
  */
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     const struct info *hints = info_from(info);
@@ -675,7 +675,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
  */
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!info_used)

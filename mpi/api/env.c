@@ -157,9 +157,9 @@ int PMPI_Finalize(void)
         return MPI_SUCCESS; /* as at the exit of a child: the parent owns MPI, and ends it */
     if (!init_begin_end())
         return not_of_world(__func__);
-    int rc = attr_delete_comm(comm_constants[2]);
+    int rc = attr_delete_comm(comm_any(MPI_COMM_SELF));
     if (!rc)
-        rc = attr_delete_comm(comm_constants[1]);
+        rc = attr_delete_comm(comm_any(MPI_COMM_WORLD));
     if (rc)
         rc = errh_comm(NULL, rc, __func__, "an attribute's callback returned error code %d", rc);
     int ended = init_end();
@@ -187,7 +187,7 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
         (void)errh_not_ready(__func__);
         errh_end(MPI_ERR_OTHER);
     }
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (on && !name_get(&on->name, name))
         snprintf(name, sizeof(name), "unnamed communicator");
     snprintf(text, sizeof(text), "MPI_Abort(%s, %d)", name, errorcode);

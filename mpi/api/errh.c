@@ -242,7 +242,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
  */
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     struct errhandler *new = errh_for(errhandler, ERRH_COMM);
@@ -266,7 +266,7 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
  */
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!errhandler)
@@ -287,7 +287,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     char text[MPI_MAX_ERROR_STRING];
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     (void)errh_string(errorcode, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Fault tolerance: what survivors of failures call. Beyond the standard; doc/fault-tolerance.md has
+/* Fault tolerance: functions for survivors of failures. Beyond the standard; doc/fault-tolerance.md has
  * the whole. */
 #include <limits.h>
 #include <mpi.h>
@@ -9,6 +9,7 @@
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
 #include "mpi/ft/failed.h"
+#include "mpi/ft/revoke.h"
 
 static int null_argument(struct comm *comm, const char *function)
 {
@@ -36,7 +37,7 @@ static int give(struct comm *comm, struct group *group, MPI_Group *handle, const
  */
 int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *group)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!group)
@@ -48,8 +49,8 @@ int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *group)
  * Acknowledge failures of members of a communicator.
  *
  * This call is local: no other process takes part. Receives from MPI_ANY_SOURCE then wait on in spite of
- * these failures, without MPIX_ERR_PROC_FAILED_PENDING. What was acknowledged once stays so; with 0 the
- * call only tells how much that is.
+ * these failures, without MPIX_ERR_PROC_FAILED_PENDING. An acknowledged failure stays so; with 0 the
+ * call only tells how many there are.
  *
  * num_to_ack: so many of the group that MPIX_Comm_get_failed gives, from its beginning on; all, if
  *   there are not so many
@@ -61,7 +62,7 @@ int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *group)
  */
 int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!num_acked)
@@ -81,7 +82,7 @@ int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked)
  */
 int PMPIX_Comm_failure_ack(MPI_Comm comm)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     (void)failed_acknowledge(on, INT_MAX);
@@ -100,12 +101,55 @@ int PMPIX_Comm_failure_ack(MPI_Comm comm)
  */
 int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!failedgrp)
         return null_argument(on, __func__);
     return give(on, failed_acknowledged(on), failedgrp, __func__);
+}
+
+/* ---- revoking ---- */
+
+/*
+ * Revoke a communicator: end messages and collectives in it, at all its members.
+ *
+ * One process calls this, and the call returns at once. Soon every member that lives knows. From then on
+ * messages and collectives in the communicator end in MPIX_ERR_REVOKED, old and new ones, whether or not
+ * they have to do with a process that has failed; so do the calls that make communicators of it. MPIX_Comm_shrink, MPIX_Comm_agree and functions that need no other process work on. Other
+ * communicators are not concerned, also those that were made of this one. To revoke it again does
+ * nothing.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_revoke(MPI_Comm comm)
+{
+    struct comm *on = comm_any(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (revoke(on))
+        return errh_comm(on, MPI_ERR_NO_MEM, __func__, "no memory to tell the other members");
+    return MPI_SUCCESS;
+}
+
+/*
+ * Tell whether a communicator is revoked, as far as this process knows.
+ *
+ * This call is local: no other process takes part.
+ *
+ * flag: 1 if it is revoked, 0 if not
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag)
+{
+    struct comm *on = comm_any(comm);
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!flag)
+        return null_argument(on, __func__);
+    *flag = atomic_load_explicit(&on->revoked, memory_order_relaxed);
+    return MPI_SUCCESS;
 }
 
 #include "ft.gen.h"

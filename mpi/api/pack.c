@@ -81,7 +81,7 @@ static int check_room(const char *function, const struct packed *packed, MPI_Cou
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
                 MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
-    const struct packed packed = {outsize, position, comm_from(comm)};
+    const struct packed packed = {outsize, position, comm_any(comm)};
     struct mpid_bytes bytes;
     if (!packed.comm)
         return errh_bad_comm(comm, __func__);
@@ -128,7 +128,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
                   MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
-    const struct packed packed = {insize, position, comm_from(comm)};
+    const struct packed packed = {insize, position, comm_any(comm)};
     struct mpid_bytes bytes;
     if (!packed.comm)
         return errh_bad_comm(comm, __func__);
@@ -171,7 +171,7 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
  */
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     struct type *type = type_from(datatype);
 
     if (!on)

@@ -189,6 +189,8 @@ static int start(MPI_Request handle, const char *function)
     if (!request_is_inactive(r))
         return errh_comm(r->comm, MPI_ERR_REQUEST, function,
                          "request: has been started and not been completed since");
+    if (r->comm && atomic_load_explicit(&r->comm->revoked, memory_order_relaxed))
+        return errh_bad_comm(comm_handle(r->comm), function);
     int rc = r->ops->start(r);
     if (!rc)
         return MPI_SUCCESS;

@@ -247,7 +247,7 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     tool_pvar_describe(pvar_index, &pvar);
     bool bound = pvar.bind == MPI_T_BIND_MPI_COMM;
     if (bound && obj_handle && mpi_state == MPI_STATE_READY)
-        comm = comm_from(*(const MPI_Comm *)obj_handle);
+        comm = comm_any(*(const MPI_Comm *)obj_handle);
     tool_lock();
     rc = check_session(session, &s);
     if (!rc && (!handle || !count || (bound && !comm)))

@@ -41,7 +41,7 @@ static int check_grid(struct comm *comm, const struct topo_grid *grid, const cha
  */
 int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
-    struct comm *on = comm_from(comm);
+    struct comm *on = comm_any(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!status)

@@ -23,11 +23,11 @@ static bool is_failed(const struct comm *comm)
 
 static const struct sched_misfit no_misfit = {-1, 0, 0};
 
-static __attribute__((cold)) int end_failed(struct sched_misfit *misfit)
+static __attribute__((cold)) int end_failed(const struct comm *comm, struct sched_misfit *misfit)
 {
     if (misfit)
         *misfit = no_misfit;
-    return MPI_ERR_PROC_ABORTED;
+    return comm_failure(comm);
 }
 
 /* Whether the call has gone through shared memory, and its outcome. */
@@ -72,7 +72,7 @@ int coll_run(const struct coll *c, struct sched_misfit *misfit)
     struct sched s;
     int rc;
     if (is_failed(c->comm))
-        return end_failed(misfit);
+        return end_failed(c->comm, misfit);
     if (!runs_in_region(c, &rc, &s.misfit)) {
         sched_init(&s, c->comm, c->op);
         choose_begin(&s, c);
@@ -83,7 +83,7 @@ int coll_run(const struct coll *c, struct sched_misfit *misfit)
     if (!(c->comm->coll_tag % LOOK_PERIOD))
         (void)mpid_progress();
     if (is_failed(c->comm) && !rc)
-        rc = MPI_ERR_PROC_ABORTED;
+        rc = comm_failure(c->comm);
     if (__builtin_expect(rc && misfit, 0))
         *misfit = s.misfit;
     return rc;

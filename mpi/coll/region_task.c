@@ -199,7 +199,7 @@ int region_task_try(struct region_task *task, struct sched_misfit *misfit)
 {
     int rc = task->alone ? run_alone(task, misfit) : run_in_line(task, misfit);
     if (!rc && atomic_load_explicit(&task->c.comm->failed, memory_order_relaxed))
-        rc = MPI_ERR_PROC_ABORTED;
+        rc = comm_failure(task->c.comm);
     return rc;
 }
 

@@ -196,7 +196,7 @@ static __attribute__((noinline)) int note_wait(struct region_run *run, const _At
 {
     struct region *r = run->r;
     if (atomic_load_explicit(&r->comm->failed, memory_order_relaxed))
-        return has_come(word, least) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+        return has_come(word, least) ? MPI_SUCCESS : comm_failure(r->comm);
     if (r->told != r->read)
         tell_done(r);
     run->word = word;

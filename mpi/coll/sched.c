@@ -299,7 +299,7 @@ static void keep_first(struct sched *s, int rc)
 static void note(struct sched *s, int rc)
 {
     keep_first(s, rc);
-    if (rc == MPI_ERR_PROC_ABORTED)
+    if (rc == MPI_ERR_PROC_ABORTED || rc == MPIX_ERR_REVOKED)
         s->stops = true;
 }
 

@@ -22,6 +22,7 @@
 #include "mpi/topo/topo.h"
 
 struct comm *_Atomic comm_constants[4];
+struct comm *_Atomic comm_revoked[4];
 
 static struct store store = {.lock = OS_LOCK_INIT};
 
@@ -34,6 +35,36 @@ MPI_Comm comm_handle(const struct comm *comm)
     return comm->context == CONTEXT_WORLD ? MPI_COMM_WORLD : MPI_COMM_SELF;
 }
 
+struct comm *comm_any_slow(MPI_Comm handle)
+{
+    if (handle_is_constant(handle)) {
+        uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_COMM_NULL;
+        return i < 4 ? comm_revoked[i] : NULL;
+    }
+    return handle_leads_to(handle, OBJECT_REVOKED) ? (struct comm *)handle : NULL;
+}
+
+/* Messages for windows and files go on: they have communicators of their own. */
+void comm_revoke(struct comm *comm)
+{
+    atomic_store_explicit(&comm->revoked, true, memory_order_relaxed);
+    atomic_store_explicit(&comm->failed, true, memory_order_relaxed);
+    for (int i = 1; i < 3; i++) {
+        struct comm *it = comm;
+        comm_revoked[i] = comm_constants[i] == comm ? comm : comm_revoked[i];
+        (void)atomic_compare_exchange_strong(&comm_constants[i], &it, NULL);
+    }
+    uint32_t usable = OBJECT_COMM;
+    (void)atomic_compare_exchange_strong(&comm->object.word, &usable, OBJECT_REVOKED);
+    for (uint32_t use = 0; use < CONTEXT_LOCAL; use++)
+        mpid_fail_context(comm->context + use, MPID_REVOKED);
+    if (comm->local) {
+        atomic_store_explicit(&comm->local->revoked, true, memory_order_relaxed);
+        atomic_store_explicit(&comm->local->failed, true, memory_order_relaxed);
+        mpid_fail_context(comm->local->context + CONTEXT_COLL, MPID_REVOKED);
+    }
+}
+
 struct vc *comm_vc_slow(struct comm *comm, int rank)
 {
     return group_vc(comm->remote ? comm->remote : comm->group, rank);
@@ -44,22 +75,26 @@ void comm_open_space(void)
     mpid_space_open(MPID_SPACE_COMM, sizeof(struct comm));
 }
 
-int comm_create(struct group *group, uint32_t context, struct comm **made)
+/* remote: NULL for an intracommunicator */
+static int create(struct group *group, struct group *remote, uint32_t context, struct comm **made)
 {
-    struct vc **vcs = group_vcs(group);
+    struct vc **vcs = group_vcs(remote ? remote : group);
     struct comm *comm = vcs ? store_make(&store, mpid_space_seal(MPID_SPACE_COMM), OBJECT_COMM) : NULL;
     if (!comm) {
         context_release(context);
         return MPI_ERR_NO_MEM;
     }
     group_ref(group);
+    if (remote)
+        group_ref(remote);
     comm->group = group;
+    comm->remote = remote;
     comm->context = context;
     comm->rank = group->rank;
     comm->size = group->size;
-    comm->peers = group->size;
+    comm->peers = remote ? remote->size : group->size;
     comm->vcs = vcs;
-    comm->no_region = group->size < 2;
+    comm->no_region = remote || group->size < 2;
     errh_start(&comm->errhandler, errh_from(MPI_ERRORS_ARE_FATAL));
     comm_list_add(comm);
     comm_list_check(comm);
@@ -68,25 +103,25 @@ int comm_create(struct group *group, uint32_t context, struct comm **made)
     return MPI_SUCCESS;
 }
 
+int comm_create(struct group *group, uint32_t context, struct comm **made)
+{
+    return create(group, NULL, context, made);
+}
+
 int comm_create_inter(struct group *group, struct group *remote, uint32_t context,
                       struct comm **made)
 {
     struct comm *comm;
-    int rc = comm_create(group, context, &comm);
+    int rc = create(group, remote, context, &comm);
     if (rc)
         return rc;
-    comm->vcs = group_vcs(remote);
-    rc = comm->vcs ? comm_create(group, context + CONTEXT_LOCAL, &comm->local) : MPI_ERR_NO_MEM;
+    rc = create(group, NULL, context + CONTEXT_LOCAL, &comm->local);
     if (rc) {
         comm_destroy(comm);
         return rc;
     }
     left_freed(comm->local);
-    group_ref(remote);
-    comm->remote = remote;
-    comm->no_region = true;
-    comm->peers = remote->size;
-    comm_list_check(comm);
+    comm_list_check(comm); /* once more, for that part */
     *made = comm;
     return MPI_SUCCESS;
 }
@@ -98,7 +133,7 @@ void comm_destroy(struct comm *comm)
     comm_list_remove(comm);
     region_end(comm);
     comm_unref(comm->local);
-    if (!atomic_load_explicit(&comm->failed, memory_order_relaxed))
+    if (!atomic_load_explicit(&comm->failed, memory_order_relaxed) && !comm->keeps_context)
         context_release(comm->context); /* otherwise some messages in it might never be received */
     group_unref(comm->group);
     group_unref(comm->remote);
@@ -141,8 +176,8 @@ int comm_init(const struct mpid_world *world)
 void comm_fini(void)
 {
     for (int i = 1; i < 3; i++) {
-        struct comm *comm = comm_constants[i];
-        comm_constants[i] = NULL;
+        struct comm *comm = comm_constants[i] ? comm_constants[i] : comm_revoked[i];
+        comm_constants[i] = comm_revoked[i] = NULL;
         comm_unref(comm);
     }
 }
@@ -198,7 +233,7 @@ struct info *comm_hints(struct comm *comm)
 
 int interface_length(MPI_Comm handle, enum interface_group group, int root)
 {
-    const struct comm *comm = comm_from(handle);
+    const struct comm *comm = comm_any(handle);
     if (!comm)
         return 0;
     switch (group) {

@@ -34,6 +34,7 @@ enum {
 };
 
 struct agree;
+struct crew;
 struct group;
 struct comm_hosts;
 struct attr;
@@ -68,13 +69,18 @@ struct comm {
     _Atomic uint32_t acked; /* the user has acknowledged so many of the processes that have failed */
     bool predefined;
     bool freed; /* the user has freed it: its handle leads nowhere, except for an error handler */
+    _Atomic bool revoked; /* then failed is set, too */
+    bool keeps_context;   /* others may still speak of it when it is freed */
+    struct crew *crew;    /* crew.c's; NULL: not needed so far */
     int in_handlers; /* errh.c's: error handlers that run for it since it was freed */
     struct name name;
 };
 
 extern struct comm *_Atomic comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */
+extern struct comm *_Atomic comm_revoked[4];   /* the same for those that are revoked */
 
-/* The communicator of a handle, or NULL for a bad one. */
+/* The communicator of a handle, or NULL for a bad one and one that is revoked: errh_bad_comm() tells
+ * which. For functions that work on those, too, there is comm_any(). */
 static inline struct comm *comm_from(MPI_Comm handle)
 {
     if (__builtin_expect(handle_is_constant(handle), 1)) {
@@ -84,7 +90,24 @@ static inline struct comm *comm_from(MPI_Comm handle)
     return handle_leads_to(handle, OBJECT_COMM) ? (struct comm *)handle : 0;
 }
 
+struct comm *comm_any_slow(MPI_Comm handle);
+static inline struct comm *comm_any(MPI_Comm handle)
+{
+    struct comm *comm = comm_from(handle);
+    return __builtin_expect(comm != 0, 1) ? comm : comm_any_slow(handle);
+}
+
 MPI_Comm comm_handle(const struct comm *comm);
+
+/* Revoke it in this process: handles lead to it by comm_any() alone, and all that goes on in it ends.
+ * May be called again, and by any thread. */
+void comm_revoke(struct comm *comm);
+/* Why its collectives end in error, once it has failed. */
+static inline int comm_failure(const struct comm *comm)
+{
+    return atomic_load_explicit(&comm->revoked, memory_order_relaxed) ? MPIX_ERR_REVOKED
+                                                                      : MPIX_ERR_PROC_FAILED;
+}
 
 /* The VC to a rank that can be addressed, made on demand; NULL: no memory. */
 struct vc *comm_vc_slow(struct comm *comm, int rank);

@@ -21,6 +21,7 @@
 /* Taken after the device's lock, and before that of a name. */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct comm *first; /* the newest */
+static const struct comm_list_watch *watcher;
 
 /* ---- what the device asks ---- */
 
@@ -106,6 +107,11 @@ static bool hears(const struct comm *comm, const struct process *process)
     return has(comm->remote ? comm->remote : comm->group, process);
 }
 
+static void fail_unlocked(uint32_t context)
+{
+    mpid_fail_context(context, MPID_LOST);
+}
+
 static void fail(struct comm *comm, void (*fail_context)(uint32_t context))
 {
     atomic_store_explicit(&comm->failed, true, memory_order_relaxed);
@@ -143,7 +149,11 @@ void comm_list_check(struct comm *comm)
             atomic_store_explicit(&comm->doubted, true, memory_order_relaxed);
     }
     if (fails)
-        fail(comm, mpid_fail_context);
+        fail(comm, fail_unlocked);
+    if (atomic_load_explicit(&comm->revoked, memory_order_relaxed))
+        comm_revoke(comm); /* the part that was not there then */
+    if (watcher && has_context(comm))
+        watcher->made(comm);
 }
 
 void comm_list_acknowledge(struct comm *comm, uint32_t count)
@@ -180,8 +190,29 @@ void comm_list_remove(struct comm *comm)
     if (comm->older)
         comm->older->newer = comm->newer;
     os_unlock(&lock);
-    if (atomic_load_explicit(&comm->failed, memory_order_relaxed) && has_context(comm))
-        mpid_forget_context(comm->context + CONTEXT_COLL);
+    if (watcher)
+        watcher->freed(comm);
+    bool revoked = atomic_load_explicit(&comm->revoked, memory_order_relaxed);
+    if (!atomic_load_explicit(&comm->failed, memory_order_relaxed) || !has_context(comm))
+        return;
+    for (uint32_t use = 0; use < CONTEXT_LOCAL; use++)
+        if (revoked || use == CONTEXT_COLL)
+            mpid_forget_context(comm->context + use);
+}
+
+void comm_list_watch(const struct comm_list_watch *watch)
+{
+    watcher = watch;
+}
+
+struct comm *comm_list_find(uint32_t context)
+{
+    os_lock(&lock);
+    struct comm *comm = first;
+    while (comm && !(comm->context == context && has_context(comm)))
+        comm = comm->older;
+    os_unlock(&lock);
+    return comm;
 }
 
 void comm_list_end(void)
@@ -190,6 +221,12 @@ void comm_list_end(void)
     for (struct comm *comm = first; comm; comm = comm->older)
         object_set_word(&comm->object, 0);
     os_unlock(&lock);
+}
+
+void comm_list_rest(void)
+{
+    if (watcher)
+        watcher->rests();
 }
 
 /* ---- what a debugger looks at ---- */

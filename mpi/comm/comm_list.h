@@ -12,6 +12,17 @@
 
 struct comm;
 
+/* What is told of communicators: made once groups and context are known, maybe more than once; and freed.
+ * By the thread that does it, with no lock held. */
+struct comm_list_watch {
+    void (*made)(struct comm *comm);
+    void (*freed)(struct comm *comm);
+    void (*rests)(void); /* MPI has ended in this process */
+};
+void comm_list_watch(const struct comm_list_watch *watch);
+/* The communicator with this first context; NULL: none. It stays until its freed is told. */
+struct comm *comm_list_find(uint32_t context);
+
 /* How many processes have failed that a communicator had as a member. */
 extern _Atomic uint32_t comm_list_failures;
 
@@ -26,6 +37,8 @@ void comm_list_remove(struct comm *comm);
 void comm_list_begin(void);
 /* MPI has ended in this process: no handle leads to a communicator any more. */
 void comm_list_end(void);
+/* Then, once no call of MPI goes on any more. */
+void comm_list_rest(void);
 /* The name of the communicator of a context, or words in its place. */
 void comm_list_name(uint32_t context, char name[MPI_MAX_OBJECT_NAME]);
 

@@ -121,6 +121,7 @@ int request_class_of(enum mpid_error error)
     case MPID_TRUNCATED: return MPI_ERR_TRUNCATE;
     case MPID_LOST: return MPI_ERR_PROC_ABORTED;
     case MPID_NO_MEMORY: return MPI_ERR_NO_MEM;
+    case MPID_REVOKED: return MPIX_ERR_REVOKED;
     default: return MPI_ERR_OTHER;
     }
 }
@@ -258,6 +259,7 @@ void request_complete(struct request *request, int error_class)
     case MPI_SUCCESS: error = MPID_OK; break;
     case MPI_ERR_PROC_ABORTED: error = MPID_LOST; break;
     case MPI_ERR_NO_MEM: error = MPID_NO_MEMORY; break;
+    case MPIX_ERR_REVOKED: error = MPID_REVOKED; break;
     default: break;
     }
     request->dev.count = (size_t)error_class; /* no bytes are counted */

@@ -38,7 +38,7 @@ static const char *kind_name(int kind)
 /* Find a communicator with a topology of this kind. */
 int topo_check_kind(MPI_Comm handle, int kind, struct comm **comm, const char *function)
 {
-    *comm = comm_from(handle);
+    *comm = comm_any(handle);
     if (!*comm)
         return errh_bad_comm(handle, function);
     if (!(*comm)->topo || (*comm)->topo->kind != kind)

@@ -206,6 +206,192 @@ static void two(void)
     FAILS(MPIX_ERR_PROC_FAILED, MPI_Comm_dup(world, &made));
 }
 
+/* ---- revoking ---- */
+
+static int is_revoked(MPI_Comm comm)
+{
+    int flag = -1;
+    OK(MPIX_Comm_is_revoked(comm, &flag));
+    return flag;
+}
+
+/* What a communicator that is revoked still does, and what it does no more. */
+static void check_revoked(MPI_Comm comm)
+{
+    int n = 0, flag, at = -1;
+    char name[MPI_MAX_OBJECT_NAME];
+    MPI_Comm made;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Errhandler handler;
+    MPI_Group group;
+    CHECK(is_revoked(comm) == 1);
+    OK(MPI_Comm_rank(comm, &at));
+    OK(MPI_Comm_size(comm, &n));
+    OK(MPI_Comm_set_name(comm, "revoked"));
+    OK(MPI_Comm_get_name(comm, name, &flag));
+    CHECK(!strcmp(name, "revoked"));
+    OK(MPI_Comm_get_errhandler(comm, &handler));
+    OK(MPI_Errhandler_free(&handler));
+    OK(MPI_Comm_group(comm, &group));
+    OK(MPI_Group_free(&group));
+    OK(MPIX_Comm_revoke(comm));
+    FAILS(MPIX_ERR_REVOKED, MPI_Send(&n, 1, MPI_INT, 0, TAG, comm));
+    FAILS(MPIX_ERR_REVOKED, MPI_Recv(&n, 1, MPI_INT, 0, TAG, comm, MPI_STATUS_IGNORE));
+    FAILS(MPIX_ERR_REVOKED, MPI_Isend(&n, 1, MPI_INT, 0, TAG, comm, &request));
+    FAILS(MPIX_ERR_REVOKED, MPI_Irecv(&n, 1, MPI_INT, 0, TAG, comm, &request));
+    FAILS(MPIX_ERR_REVOKED, MPI_Iprobe(MPI_ANY_SOURCE, TAG, comm, &flag, MPI_STATUS_IGNORE));
+    FAILS(MPIX_ERR_REVOKED, MPI_Barrier(comm));
+    FAILS(MPIX_ERR_REVOKED, MPI_Ibarrier(comm, &request));
+    FAILS(MPIX_ERR_REVOKED, MPI_Bcast(&n, 1, MPI_INT, 0, comm));
+    FAILS(MPIX_ERR_REVOKED, MPI_Comm_dup(comm, &made));
+    FAILS(MPIX_ERR_REVOKED, MPI_Comm_idup(comm, &made, &request));
+    CHECK(request == MPI_REQUEST_NULL);
+}
+
+static MPI_Comm copy_of(MPI_Comm comm)
+{
+    MPI_Comm copy;
+    OK(MPI_Comm_dup(comm, &copy));
+    OK(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN));
+    return copy;
+}
+
+/* Nobody dies: all that is posted ends, of every kind, and other communicators go on. */
+static void revoked(void)
+{
+    enum { KINDS = 9, LARGE = 100000 };
+    static int large[LARGE], in[KINDS], out;
+    MPI_Comm comm = copy_of(world), copy = copy_of(comm), inner;
+    MPI_Request posted[KINDS], kept, kept_send;
+    MPI_Status status;
+    int right = (rank + 1) % size;
+    OK(MPI_Recv_init(&in[5], 1, MPI_INT, right, TAG + 5, comm, &kept));
+    OK(MPI_Send_init(&out, 1, MPI_INT, right, TAG + 6, comm, &kept_send));
+    OK(MPI_Comm_split(comm, 0, rank, &inner));
+    OK(MPI_Comm_set_errhandler(inner, MPI_ERRORS_RETURN));
+    if (rank == size - 1) {
+        usleep(20000);
+        OK(MPIX_Comm_revoke(comm));
+        check_revoked(comm);
+        FAILS(MPIX_ERR_REVOKED, MPI_Start(&kept_send));
+    } else {
+        OK(MPI_Irecv(&in[0], 1, MPI_INT, size - 1, TAG, comm, &posted[0]));
+        OK(MPI_Irecv(&in[1], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &posted[1]));
+        OK(MPI_Issend(&out, 1, MPI_INT, size - 1, TAG + 1, comm, &posted[2]));
+        OK(MPI_Isend(large, LARGE, MPI_INT, size - 1, TAG + 2, comm, &posted[3]));
+        OK(MPI_Ibarrier(comm, &posted[4]));
+        OK(MPI_Start(&kept));
+        OK(MPI_Ibcast(&in[6], 1, MPI_INT, size - 1, comm, &posted[6]));
+        OK(MPI_Iallreduce(&out, &in[7], 1, MPI_INT, MPI_SUM, comm, &posted[7]));
+        OK(MPI_Precv_init(&in[8], 1, 1, MPI_INT, size - 1, TAG + 8, comm, MPI_INFO_NULL, &posted[8]));
+        OK(MPI_Start(&posted[8]));
+        for (int i = 0; i < KINDS; i++)
+            if (i != 5)
+                FAILS(MPIX_ERR_REVOKED, MPI_Wait(&posted[i], &status));
+        FAILS(MPIX_ERR_REVOKED, MPI_Wait(&kept, &status));
+        FAILS(MPIX_ERR_REVOKED, MPI_Start(&kept));
+        OK(MPI_Request_free(&posted[8]));
+        check_revoked(comm);
+    }
+    OK(MPI_Request_free(&kept));
+    OK(MPI_Request_free(&kept_send));
+    CHECK(!is_revoked(world) && !is_revoked(copy) && !is_revoked(inner));
+    for (int i = 0; i < 100; i++) {
+        OK(MPI_Barrier(copy));
+        OK(MPI_Allreduce(&rank, &out, 1, MPI_INT, MPI_SUM, inner));
+        CHECK(out == size * (size - 1) / 2);
+    }
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Comm_free(&copy));
+    OK(MPI_Comm_free(&inner));
+}
+
+/* Each kind of blocking call is interrupted. */
+static void interrupted(void)
+{
+    int n = 0;
+    for (int call = 0; call < 8; call++) {
+        MPI_Comm comm = copy_of(world);
+        MPI_Status status;
+        if (rank == 0) {
+            usleep(5000);
+            OK(MPIX_Comm_revoke(comm));
+        } else {
+            int rc = MPI_SUCCESS;
+            switch (call) {
+            case 0: rc = MPI_Recv(&n, 1, MPI_INT, 0, TAG, comm, &status); break;
+            case 1: rc = MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, TAG, comm, &status); break;
+            case 2: rc = MPI_Ssend(&n, 1, MPI_INT, 0, TAG, comm); break;
+            case 3: rc = MPI_Probe(0, TAG, comm, &status); break;
+            case 4: rc = MPI_Barrier(comm); break;
+            case 5: rc = MPI_Allreduce(&rank, &n, 1, MPI_INT, MPI_SUM, comm); break;
+            case 6: rc = MPI_Bcast(&n, 1, MPI_INT, 0, comm); break;
+            default: {
+                MPI_Comm made;
+                rc = MPI_Comm_split(comm, 0, 0, &made);
+            }
+            }
+            CHECK(class_of(rc) == MPIX_ERR_REVOKED);
+        }
+        check_revoked(comm);
+        OK(MPI_Comm_free(&comm));
+        OK(MPI_Barrier(world));
+    }
+}
+
+/* Two revoke at once, and MPI_COMM_WORLD too can be revoked. An intercommunicator reaches both groups. */
+static void crossing(void)
+{
+    MPI_Comm comm = copy_of(world), half, pair;
+    if (rank == 0 || rank == size - 1)
+        OK(MPIX_Comm_revoke(comm));
+    int rc;
+    while (!(rc = MPI_Barrier(comm)))
+        ;
+    FAILS(MPIX_ERR_REVOKED, rc);
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Comm_split(world, rank % 2, rank, &half));
+    OK(MPI_Intercomm_create(half, 0, world, !(rank % 2), TAG, &pair));
+    OK(MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN));
+    if (rank == 1)
+        OK(MPIX_Comm_revoke(pair));
+    while (!(rc = MPI_Barrier(pair)))
+        ;
+    FAILS(MPIX_ERR_REVOKED, rc);
+    OK(MPI_Comm_free(&pair));
+    OK(MPI_Barrier(half));
+    OK(MPI_Comm_free(&half));
+    if (rank == 1)
+        OK(MPIX_Comm_revoke(MPI_COMM_WORLD));
+    while (!(rc = MPI_Barrier(MPI_COMM_WORLD)))
+        ;
+    check_revoked(MPI_COMM_WORLD);
+    OK(MPI_Barrier(world));
+}
+
+/* The one that revokes dies once another one knows; others die too, at any time. */
+static void revoke_and_die(void)
+{
+    MPI_Comm comm = copy_of(world);
+    int n = 0, rc;
+    if (rank == 0) {
+        usleep(3000);
+        OK(MPIX_Comm_revoke(comm));
+        OK(MPI_Recv(&n, 0, MPI_INT, 2, TAG, world, MPI_STATUS_IGNORE));
+        die();
+    }
+    if (rank == 1) {
+        usleep(3000);
+        die();
+    }
+    /* Each waits for one that lives, and waits too. */
+    int from = rank == 2 ? size - 1 : rank - 1;
+    rc = MPI_Recv(&n, 1, MPI_INT, from, TAG, comm, MPI_STATUS_IGNORE);
+    CHECK(class_of(rc) == MPIX_ERR_REVOKED);
+    if (rank == 2)
+        OK(MPI_Send(&n, 0, MPI_INT, 0, TAG, world));
+}
+
 /* ---- main ---- */
 
 static const struct scenario {
@@ -215,6 +401,10 @@ static const struct scenario {
     {"known", known},
     {"order", order},
     {"two", two},
+    {"revoked", revoked},
+    {"interrupted", interrupted},
+    {"crossing", crossing},
+    {"revoke_and_die", revoke_and_die},
 };
 
 int main(int argc, char **argv)
@@ -229,9 +419,11 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (size_t i = 0; i < sizeof(scenarios) / sizeof(*scenarios); i++)
-        if (!strcmp(scenarios[i].name, argv[1]))
-            scenarios[i].run();
+    size_t i = 0;
+    while (i < sizeof(scenarios) / sizeof(*scenarios) && strcmp(scenarios[i].name, argv[1]))
+        i++;
+    CHECK(i < sizeof(scenarios) / sizeof(*scenarios));
+    scenarios[i].run();
     MPI_Finalize();
     printf("ok\n");
     return 0;

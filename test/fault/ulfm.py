@@ -14,6 +14,8 @@ LIMIT_S = 60
 # scenario: the ranks that die; the numbers of ranks
 SCENARIOS = {
     "known": (1, [3, 4]), "order": (1, [3, 5]), "two": (2, [4, 5]),
+    "revoked": (0, [2, 3, 5, 8]), "interrupted": (0, [2, 3, 5]), "crossing": (0, [2, 3, 5]),
+    "revoke_and_die": (2, [4, 6, 8]),
 }
 REGION = {"VIREO_REGION_AFTER": "1"}  # collectives share memory from the first one on
 PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),

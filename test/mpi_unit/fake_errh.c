@@ -20,6 +20,13 @@ static struct comm world = {.object = {OBJECT_COMM, 1}, .size = 1, .peers = 1};
 
 struct comm *_Atomic comm_constants[4] = {NULL, &world, NULL, NULL};
 
+/* None is revoked. */
+struct comm *comm_any_slow(MPI_Comm handle)
+{
+    (void)handle;
+    return NULL;
+}
+
 int errh_comm(struct comm *comm, int error_class, const char *function, const char *fmt, ...)
 {
     va_list args;

@@ -293,7 +293,7 @@ static void test_context(void **state)
     mpid_forget_context(COLL);
     post(&late, COLL, HIGH);
     assert_true(waits(&late));
-    mpid_fail_context(COLL);
+    mpid_fail_context(COLL, MPID_LOST);
     assert_true(is_lost(&late));
     mpid_cancel(&p2p);
 }

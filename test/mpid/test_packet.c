@@ -16,6 +16,7 @@
 enum {
     LOW = 0,
     HIGH = 2,
+    OTHER = 3, /* not connected */
     WORDY = PACKET_KINDS - 1, /* two numbers that no kind of the device has */
     PLAIN = PACKET_KINDS - 2,
     LEAST = 8
@@ -133,6 +134,66 @@ static void test_in_place(void **state)
     assert_int_equal(beneath_vc(LOW)->state, VC_OPEN);
 }
 
+/* ---- notices ---- */
+
+static int notices;
+static struct mpid_notice last;
+static char last_bytes[MPID_NOTICE_MAX];
+
+static void on_notice(const struct mpid_notice *notice)
+{
+    notices++;
+    last = *notice;
+    memcpy(last_bytes, notice->data, notice->len);
+}
+
+static void on_end(void)
+{
+    notices += 100;
+}
+
+/* They come when progress is made, and not before; short ones, and long ones in place. */
+static void test_notices(void **state)
+{
+    (void)state;
+    void *token;
+    notices = 0;
+    mpid_set_notice(on_notice, on_end);
+    beneath_arrive(LOW, packet_head(PACKET_NOTICE, 48, 9), "bytes", 5);
+    assert_int_equal(notices, 0);
+    (void)mpid_progress();
+    assert_true(notices == 1 && last.context == 48 && last.word == 9 && last.len == 5);
+    assert_true(last.from.rank == LOW && !memcmp(last_bytes, "bytes", 5));
+    char *at = place_for(PACKET_NOTICE, MPID_NOTICE_MAX, &token);
+    memset(at, 'x', MPID_NOTICE_MAX);
+    beneath.env->sink->landed(&beneath_vc(LOW)->peer, token);
+    (void)mpid_progress();
+    assert_true(notices == 2 && last.len == MPID_NOTICE_MAX && last_bytes[MPID_NOTICE_MAX - 1] == 'x');
+    beneath_end(HIGH);
+    (void)mpid_progress();
+    assert_int_equal(notices, 102);
+    assert_true(mpid_is_gone((const struct mpid_gid *)&beneath_vc(HIGH)->peer.gid, HIGH));
+    assert_false(mpid_is_gone((const struct mpid_gid *)&beneath_vc(LOW)->peer.gid, LOW));
+    assert_int_equal(beneath_vc(LOW)->state, VC_OPEN);
+    assert_null(place_for(PACKET_NOTICE, MPID_NOTICE_MAX + 1, &token));
+    assert_int_equal(beneath_vc(LOW)->state, VC_FAILED);
+    mpid_set_notice(NULL, NULL);
+}
+
+/* A notice that has no link yet waits for it, whatever its length. */
+static void test_notice_waits(void **state)
+{
+    (void)state;
+    static const char bytes[MPID_NOTICE_MAX] = {1};
+    assert_int_equal(mpid_notify(beneath_vc(OTHER), 48, 7, bytes, sizeof(bytes)), 0);
+    assert_int_equal(mpid_notify(beneath_vc(OTHER), 48, 7, bytes, sizeof(bytes) + 1), -EMSGSIZE);
+    assert_int_equal(beneath_ask(OTHER), CHAN_ACCEPT);
+    beneath_open(OTHER);
+    (void)mpid_progress();
+    assert_int_equal(beneath_sent_type(OTHER), PACKET_NOTICE);
+    assert_int_equal(beneath_vc(OTHER)->state, VC_OPEN);
+}
+
 /* A kind that has no place, or none for so much, and a packet of no kind. */
 static void test_no_place(void **state)
 {
@@ -175,6 +236,8 @@ int main(void)
         DEVICE_TEST(test_in_place),
         DEVICE_TEST(test_no_place),
         DEVICE_TEST(test_never_in_place),
+        DEVICE_TEST(test_notices),
+        DEVICE_TEST(test_notice_waits),
         DEVICE_TEST(test_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

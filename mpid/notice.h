@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Notices of the layer above: include/mpid.h has the functions for it. All here is locked. */
+#ifndef MPID_NOTICE_H
+#define MPID_NOTICE_H
+
+/* Returns 0 or -EEXIST. */
+int notice_init(void);
+/* A process has ended: tell the layer above, soon. */
+void notice_ended(void);
+
+#endif

@@ -31,6 +31,12 @@ enum errh_kind {
 /* Codes with a text are class + k * this; all are below MPI_ERR_LASTCODE. */
 enum { ERRH_TEXT_STEP = 128 };
 
+/* The error class that a peer has sent, or MPI_ERR_OTHER if it is none. */
+static inline int errh_class_of_peer(int32_t sent)
+{
+    return sent >= 0 && sent < ERRH_TEXT_STEP ? sent : MPI_ERR_OTHER;
+}
+
 /* The kinds of objects that have error handlers. A user's function is for one of the kinds. */
 enum errh_on { ERRH_COMM, ERRH_WIN, ERRH_FILE, ERRH_SESSION };
 

@@ -202,7 +202,7 @@ void *memory_open(const struct memory_place *place, size_t len)
         return NULL;
     /* The number may be another process's here, in a container of its own. */
     if (!fstat(fd, &stat) && stat.st_dev == place->dev && stat.st_ino == place->ino &&
-        (uint64_t)stat.st_size >= place->offset + len)
+        len <= (uint64_t)stat.st_size && place->offset <= (uint64_t)stat.st_size - len)
         memory = os_segment_map(fd, place->offset, len, 1);
     close(fd);
     return memory;

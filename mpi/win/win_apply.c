@@ -17,7 +17,8 @@
 enum {
     SPINS = 200,           /* for the lock word, before a yield */
     LOOKS = 20000,         /* before a look whether its holder lives */
-    LOCKED_MAX = 256 << 10 /* bytes that are changed while others wait */
+    LOCKED_MAX = 256 << 10, /* bytes that are changed while others wait */
+    COPIED_MAX = 2048       /* bytes that are copied to their alignment at once */
 };
 
 const struct type *win_basic_type(const struct type *type)
@@ -200,13 +201,31 @@ static void unlock(const struct win_elements *how)
     atomic_store_explicit(&how->queue->busy, 0, memory_order_release);
 }
 
+/* Elements that lie at no multiple of their alignment: the kernels get copies. */
+static __attribute__((noinline)) void change_askew(const struct win_elements *how, char *at,
+                                                   const char *from, size_t count)
+{
+    _Alignas(16) char place[COPIED_MAX];
+    MPI_Datatype type = how->type->handle;
+    size_t extent = (size_t)how->type->extent, most = sizeof(place) / extent;
+    for (size_t i = 0; i < count; i += most) {
+        MPI_Count now = (MPI_Count)(count - i < most ? count - i : most);
+        (void)type_copy(at + i * extent, now, type, place, now, type);
+        (void)op_apply(how->op, from ? from + i * extent : NULL, place, now, type);
+        (void)type_copy(place, now, type, at + i * extent, now, type);
+    }
+}
+
 /* Nobody else changes them meanwhile. */
 static void change_all(const struct win_elements *how, char *at, const char *from, char *was,
                        MPI_Count count)
 {
     if (was)
         (void)type_copy(at, count, how->type->handle, was, count, how->type->handle);
-    (void)op_apply(how->op, from, at, count, how->type->handle);
+    if ((uintptr_t)at % how->type->align)
+        change_askew(how, at, from, (size_t)count);
+    else
+        (void)op_apply(how->op, from, at, count, how->type->handle);
 }
 
 /* So much at once, that others do not wait for long. */

@@ -95,7 +95,7 @@ static void on_done(struct mpid_request *dev)
     if (!error && item->kind != SENT && len != (item->kind == DATA ? item->len : sizeof(int32_t)))
         error = MPI_ERR_RMA_RANGE;
     if (!error && item->kind == ANSWER)
-        error = item->answer;
+        error = errh_class_of_peer(item->answer);
     item_end(item, error);
 }
 
@@ -346,13 +346,16 @@ static int send_part(struct draft *d)
     return rc;
 }
 
-/* How much of a run fits into the question. Questions with data end between elements. */
+/* How much of a run fits into the question. Questions with data end between elements; a target packs
+ * what several runs bring. */
 static uint64_t room(const struct draft *d)
 {
     if (d->head.runs == WIN_RUNS_MAX)
         return 0;
-    if (!carries(d))
+    if (!carries(d) && !d->head.runs)
         return UINT64_MAX;
+    if (!carries(d))
+        return d->head.bytes < WIN_PACKED_MAX ? WIN_PACKED_MAX - d->head.bytes : 0;
     uint64_t size = d->op->basic ? (uint64_t)d->op->basic->size : 1;
     uint64_t whole = WIN_DATA_MAX / size * size;
     return whole - d->head.bytes;

@@ -163,16 +163,38 @@ static uint64_t offset_of(const struct making *m, int near)
     return at;
 }
 
-static int make_segment(struct making *m, struct win_segment_place *place)
+/* Whether the parts of all members have numbers; offset_of() takes that as given. */
+static bool adds_up(const struct making *m)
 {
     uint64_t sum = 0;
-    for (int i = 0; has_memory(m) && i < m->win->near_count; i++)
-        if (__builtin_add_overflow(sum, m->wants[win_rank_of(m->win, i)].bytes + HUGE_PAGE, &sum) ||
-            sum > PTRDIFF_MAX)
-            return fail(m, MPI_ERR_NO_MEM, "the sizes of the members add up to too much");
+    for (int i = 0; has_memory(m) && i < m->win->near_count; i++) {
+        const struct wants *wants = &m->wants[win_rank_of(m->win, i)];
+        if (wants->align > HUGE_PAGE || wants->bytes > PTRDIFF_MAX ||
+            __builtin_add_overflow(sum, wants->bytes + HUGE_PAGE, &sum) || sum > PTRDIFF_MAX)
+            return false;
+    }
+    return true;
+}
+
+static int make_segment(struct making *m, struct win_segment_place *place)
+{
+    if (!adds_up(m))
+        return fail(m, MPI_ERR_NO_MEM, "the sizes of the members add up to too much");
     int rc = win_segment_make(&m->win->segment, (uint32_t)m->win->near_count,
                               offset_of(m, m->win->near_count), place, m->why, m->why_size);
     return rc ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+/* Open the segment, which has room for the parts of all members if its maker is right. */
+static void open_segment(struct making *m, const struct win_segment_place *place)
+{
+    struct win_segment *segment = &m->win->segment;
+    uint32_t members = (uint32_t)m->win->near_count;
+    if (win_segment_open(segment, members, place))
+        return;
+    size_t head = (size_t)(win_segment_data(segment, members) - segment->base);
+    if (!adds_up(m) || offset_of(m, m->win->near_count) > segment->len - head)
+        win_segment_close(segment);
 }
 
 /* The segment of this host; *error is this member's, and stays 0 where the others can do without.
@@ -186,7 +208,7 @@ static int share(struct making *m, int *error)
     int rc = exchange(m, &mine, m->places, sizeof(mine));
     const struct win_segment_place *place = &m->places[win_rank_of(win, 0)];
     if (!rc && m->shares && win->near_me && place->len)
-        (void)win_segment_open(&m->win->segment, (uint32_t)win->near_count, place);
+        open_segment(m, place);
     return rc;
 }
 
@@ -287,8 +309,10 @@ static int make_memory(struct making *m)
     m->mapped = m->shares;
     for (int i = 0; i < win->near_count && !rc; i++)
         m->mapped = m->mapped && m->ready[win_rank_of(win, i)].mapped;
-    for (int i = 0, worst = 0; i < win->size && !rc; i++)
-        error = worst = m->ready[i].error > worst ? m->ready[i].error : worst;
+    for (int i = 0, worst = 0; i < win->size && !rc; i++) {
+        int theirs = errh_class_of_peer(m->ready[i].error);
+        error = worst = theirs > worst ? theirs : worst;
+    }
     if (rc || error || !m->mapped)
         win_segment_close(&m->win->segment);
     win_segment_opened(&m->win->segment);

@@ -46,12 +46,13 @@ struct win_origin {
 struct win_server {
     struct win *win;        /* not used once closed */
     struct comm *comm;      /* referenced */
-    _Atomic int references; /* the window's, the posted receive's, the look's, those of long puts */
+    _Atomic int references; /* the window's, the posted receive's, the look's, those of users */
     struct os_lock lock;    /* guards listening and closed */
     struct request *listening;
-    _Atomic int long_puts; /* of all origins */
+    _Atomic int users; /* of the window: a question that is handled, long puts of all origins, and
+                          the lock that waits; closed comes before the last one has ended */
     bool closed;
-    _Atomic bool ends; /* the same, for the look at deaths */
+    _Atomic bool ends; /* the same, for looks */
     struct win_origin *origins;
     struct due *waiting; /* locks, oldest first; the first one has the ticket */
     uint32_t ticket;
@@ -83,6 +84,31 @@ static void unref(struct win_server *server)
     }
     comm_unref(server->comm);
     free(server);
+}
+
+/* Use the window for longer than the caller does, who uses it. */
+static void use(struct win_server *server)
+{
+    atomic_fetch_add(&server->users, 1);
+    atomic_fetch_add(&server->references, 1);
+}
+
+/* Use the window. Returns whether that may begin. */
+static bool begin_use(struct win_server *server)
+{
+    os_lock(&server->lock);
+    bool may = !server->closed;
+    if (may)
+        use(server);
+    os_unlock(&server->lock);
+    return may;
+}
+
+static void end_use(struct win_server *server)
+{
+    if (atomic_fetch_sub(&server->users, 1) == 1)
+        mpid_wake(); /* win_serve_end() may wait */
+    unref(server);
 }
 
 static struct win_origin *origin_of(struct win_server *server, int rank)
@@ -178,7 +204,8 @@ static bool is_turn(void *arg)
 {
     const struct win_server *server = arg;
     const struct due *due = server->waiting;
-    return win_queue_is_turn(queue_of(server->win), server->ticket, is_exclusive(&due->head));
+    return atomic_load_explicit(&server->ends, memory_order_relaxed) ||
+           win_queue_is_turn(queue_of(server->win), server->ticket, is_exclusive(&due->head));
 }
 
 static void turn_sleeps(void *arg, bool begins)
@@ -191,10 +218,10 @@ static const struct mpid_shared_wait watch_turn = {.is_done = is_turn, .sleeps =
 
 static void on_turn(struct mpid_request *dev);
 
-/* Without memory to wait for a turn, nobody waits: the origins are told. */
-static void refuse_locks(struct win_server *server)
+/* Nobody waits for a lock any more: the origins are told. */
+static void refuse_locks(struct win_server *server, const char *why)
 {
-    os_log(OS_LOG_WARN, "windows: no memory to wait for a lock, which is refused");
+    os_log(OS_LOG_WARN, "windows: %s, so a lock is refused", why);
     while (server->waiting) {
         struct due *due = server->waiting;
         server->waiting = due->next;
@@ -209,9 +236,10 @@ static void await_turn(struct win_server *server)
 {
     struct request *request = request_begin(server->comm);
     if (!request) {
-        refuse_locks(server);
+        refuse_locks(server, "there is no memory to wait for a turn");
         return;
     }
+    use(server);
     server->ticket = win_queue_join(queue_of(server->win), (uint32_t)server->win->near_me);
     server->look = (struct mpid_look){.how = &watch_turn, .arg = server, .request = &request->dev};
     request->state = server;
@@ -226,11 +254,16 @@ static void on_turn(struct mpid_request *dev)
     struct win_server *server = request->state;
     struct due *due = server->waiting;
     (void)p2p_end(request);
-    server->waiting = due->next;
-    give_lock(server, due);
-    free(due);
-    if (server->waiting)
-        await_turn(server);
+    if (atomic_load(&server->ends)) {
+        refuse_locks(server, "the window is freed");
+    } else {
+        server->waiting = due->next;
+        give_lock(server, due);
+        free(due);
+        if (server->waiting)
+            await_turn(server);
+    }
+    end_use(server);
 }
 
 static void ask_lock(const struct win_question *q)
@@ -402,9 +435,7 @@ static void on_put(struct mpid_request *dev)
             free(due);
         }
     }
-    if (atomic_fetch_sub(&server->long_puts, 1) == 1)
-        mpid_wake(); /* win_serve_end() may wait */
-    unref(server);
+    end_use(server);
 }
 
 /* The data of a refused one are received all the same: by a receive that has no room for them. */
@@ -420,10 +451,9 @@ static void put_long(const struct win_question *q)
         refuse(q, rc);
         return;
     }
+    use(q->server);
     request->state = q->origin;
     q->origin->long_puts++;
-    atomic_fetch_add(&q->server->long_puts, 1);
-    atomic_fetch_add(&q->server->references, 1);
     if (!mpid_when_done(&request->dev, on_put))
         on_put(&request->dev);
 }
@@ -533,10 +563,12 @@ static bool is_whole(const struct win_question *q, size_t len)
     switch (head->ask) {
     case WIN_PUT: return head->runs && head->len == sum;
     case WIN_PUT_LONG: return head->runs == 1 && head->tag;
-    case WIN_ACCUMULATE: return head->runs;
+    case WIN_ACCUMULATE: return head->runs && sum <= WIN_DATA_MAX;
     case WIN_GET:
+        return head->runs && head->tag &&
+               sum <= (head->runs == 1 ? (uint64_t)PTRDIFF_MAX : WIN_PACKED_MAX);
     case WIN_FETCH:
-    case WIN_COMPARE: return head->runs && head->tag && sum <= PTRDIFF_MAX;
+    case WIN_COMPARE: return head->runs && head->tag && sum <= WIN_DATA_MAX;
     default: return !head->runs && !head->len && head->tag;
     }
 }
@@ -567,7 +599,7 @@ static bool take(struct win_server *server, struct request *request)
     bool cancelled = request->dev.cancelled;
     size_t len = request->dev.count;
     int rc = p2p_finish(request, &status);
-    if (rc || cancelled)
+    if ((rc && rc != MPI_ERR_TRUNCATE) || cancelled || !begin_use(server))
         return false;
     struct win_question q = {.server = server, .win = server->win};
     q.origin = origin_of(server, status.MPI_SOURCE);
@@ -575,11 +607,12 @@ static bool take(struct win_server *server, struct request *request)
         memcpy(&q.head, server->message, sizeof(q.head));
     q.runs = (const struct win_run *)(const void *)(server->message + sizeof(q.head));
     q.data = server->message + sizeof(q.head) + q.head.runs * sizeof(*q.runs);
-    if (q.origin && is_whole(&q, len))
+    if (!rc && q.origin && is_whole(&q, len))
         handle(&q);
     else
         os_log(OS_LOG_WARN, "windows: a message of rank %d breaks the rules, and is ignored",
                status.MPI_SOURCE);
+    end_use(server);
     return true;
 }
 
@@ -640,9 +673,9 @@ int win_serve_begin(struct win *win)
     return MPI_SUCCESS;
 }
 
-static bool has_no_long_put(void *arg)
+static bool is_unused(void *arg)
 {
-    return !atomic_load(&((struct win_server *)arg)->long_puts);
+    return !atomic_load(&((struct win_server *)arg)->users);
 }
 
 static void tell_nothing(void *arg, struct mpid_wait_report *report)
@@ -651,10 +684,10 @@ static void tell_nothing(void *arg, struct mpid_wait_report *report)
 }
 
 /* Data on their way still go to the window's memory: they end, or their origin dies, before the
- * program gets that back. */
+ * program gets that back. A lock that waits is refused. */
 void win_serve_end(struct win *win)
 {
-    static const struct mpid_condition condition = {has_no_long_put, NULL, tell_nothing};
+    static const struct mpid_condition condition = {is_unused, NULL, tell_nothing};
     struct win_server *server = win->server;
     if (!server)
         return;
@@ -663,9 +696,9 @@ void win_serve_end(struct win *win)
     if (server->listening)
         mpid_cancel(&server->listening->dev);
     os_unlock(&server->lock);
-    if (!has_no_long_put(server))
-        mpid_wait_condition(&condition, server);
     atomic_store(&server->ends, true);
+    if (!is_unused(server))
+        mpid_wait_condition(&condition, server);
     unref(server);
     win->server = NULL;
 }

@@ -65,6 +65,7 @@ enum {
 
     WIN_RUNS_MAX = 256,
     WIN_DATA_MAX = 8192, /* a multiple of every element's size */
+    WIN_PACKED_MAX = 1 << 20, /* a get of more than one run brings no more */
     WIN_LONG_MIN = 8192, /* a contiguous put of more goes by WIN_PUT_LONG */
     WIN_MESSAGE_MAX = 32 + 16 * WIN_RUNS_MAX + WIN_DATA_MAX,
     /* Bytes of questions that an origin has under way to one target before it asks for a flush. */

@@ -234,6 +234,10 @@ size_t mpid_space_seal(enum mpid_space kind);
  * nobody needs it, it goes, as soon as it has no link. */
 struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank);
 void mpid_vc_put(struct vc *vc);
+
+/* Whether long double has another format in the peer's process, so that its bits there are another number. The first
+ * answer waits for the peer's card, and makes progress; of a process that has none it is false. */
+bool mpid_has_other_long_double(struct vc *vc);
 /* Whether a process has turned out to be out of reach of every channel. */
 bool mpid_is_apart(void);
 

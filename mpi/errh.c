@@ -716,6 +716,11 @@ int errh_bad_type(struct comm *comm, MPI_Datatype handle, const char *which, con
         return errh_not_ready(function);
     if (type) {
         const char *quote = name_get(&type->name, name) ? "'" : "";
+        if (type->committed && type->extended)
+            return errh_comm(comm, MPI_ERR_TYPE, function,
+                             "%s%s%s%.127s%s holds long double, which has another format at another process: use double "
+                             "instead, or processors of one kind",
+                             which, *quote ? " " : "", quote, name, quote);
         return errh_comm(comm, MPI_ERR_TYPE, function,
                          "%s %s%.127s%s is not committed: call MPI_Type_commit first", which, quote,
                          name, quote);

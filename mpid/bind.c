@@ -4,6 +4,7 @@
 #include "mpid/bind.h"
 
 #include <errno.h>
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,10 +18,28 @@ static const char *own_arch(void)
     return sizeof(void *) == 8 ? (low ? "le64" : "be64") : (low ? "le32" : "be32");
 }
 
+/* By the bits of its mantissa. */
+static const char *own_long_double(void)
+{
+    switch (LDBL_MANT_DIG) {
+    case 53: return "binary64";
+    case 64: return "x87";
+    case 106: return "ibm128";
+    case 113: return "binary128";
+    default: return "other";
+    }
+}
+
 int card_start(char *card, size_t size)
 {
-    int n = snprintf(card, size, "%s%s", magic, own_arch());
+    int n = snprintf(card, size, "%s%s;ld(%s)", magic, own_arch(), own_long_double());
     return n > 0 && (size_t)n < size ? 0 : -ENOSPC;
+}
+
+bool card_has_other_long_double(const char *card)
+{
+    char theirs[CHAN_CARD_MAX];
+    return card_find(card, "ld", theirs) || strcmp(theirs, own_long_double());
 }
 
 int card_add(char *card, size_t size, const char *name, const char *params)

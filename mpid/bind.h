@@ -7,8 +7,8 @@
  *
  *   card    = "vireo2" ";" "arch=" arch *( ";" channel )
  *   arch    = ( "le" | "be" ) ( "32" | "64" )
- *   channel = name "(" params ")"         ; params: channel_help.h; two names are none of channels:
- *                                         ; inc(N), equal(NAME=VALUE,...), see doc/wire.md
+ *   channel = name "(" params ")"         ; params: channel_help.h; three names are none of channels:
+ *                                         ; ld(FORMAT), inc(N), equal(NAME=VALUE,...), see doc/wire.md
  *
  * Cards come from other processes: whatever they hold, these functions neither
  * crash nor read beyond the NUL.
@@ -42,6 +42,9 @@ int card_add(char *card, size_t size, const char *name, const char *params);
 /* Copy the parameters of the channel called exactly name. Returns 0, -ENOENT if the card has none,
  * or -EINVAL for a text that is no card. */
 int card_find(const char *card, const char *name, char params[CHAN_CARD_MAX]);
+
+/* Whether long double of the card's process has another format than ours, or one that is not told. */
+bool card_has_other_long_double(const char *card);
 
 /* Judge every channel of table (count of them) by both cards. Returns 0, or
  * -EHOSTUNREACH if none remains; choice is set in both cases. */

@@ -68,8 +68,9 @@ const char *module_misfit(const struct chan_ops *ops)
         snprintf(text, sizeof(text), "its table has %u bytes, not %zu", ops->size, sizeof(*ops));
     else if (!is_good_name(ops->name))
         return "its name is not of letters, digits and '_', 31 at most";
-    else if (!strcmp(ops->name, "inc") || !strcmp(ops->name, "equal") || !strcmp(ops->name, "impi"))
-        return "no channel may be called 'inc' or 'equal', which cards use, or 'impi', which is reserved";
+    else if (!strcmp(ops->name, "ld") || !strcmp(ops->name, "inc") || !strcmp(ops->name, "equal") ||
+             !strcmp(ops->name, "impi"))
+        return "no channel may be called 'ld', 'inc' or 'equal', which cards use, or 'impi', which is reserved";
     else if (missing_function(ops))
         snprintf(text, sizeof(text), "its table has no %s(), which every channel has",
                  missing_function(ops));

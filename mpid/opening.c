@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <utlist.h>
 
+#include "include/mpid.h"
 #include "mpid/device.h"
 #include "mpid/opening.h"
+#include "mpid/vc.h"
 #include "os/clock.h"
+#include "os/lock.h"
 #include "os/settings.h"
 
 int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **got)
@@ -30,6 +34,34 @@ int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **got)
     case BNR_ERR_PROC_FAILED: return 1;
     case BNR_ERR_NOMEM: return -ENOMEM;
     default: return -1;
+    }
+}
+
+/* Returns enum vc_long_double. */
+static uint8_t look_up_long_double(struct vc *vc)
+{
+    char *card;
+    int rc = opening_get_card(&vc->peer.gid, vc->peer.rank, &card);
+    if (rc)
+        return rc > 0 && !device_is_ended(vc) ? VC_LONG_DOUBLE_UNKNOWN : VC_LONG_DOUBLE_ALIKE;
+    rc = card_has_other_long_double(card);
+    free(card);
+    return rc ? VC_LONG_DOUBLE_OTHER : VC_LONG_DOUBLE_ALIKE;
+}
+
+bool mpid_has_other_long_double(struct vc *vc)
+{
+    const struct timespec a_while = {.tv_nsec = 50000};
+    for (;;) {
+        os_lock(&device.lock);
+        if (vc->long_double == VC_LONG_DOUBLE_UNKNOWN)
+            vc->long_double = look_up_long_double(vc);
+        uint8_t found = vc->long_double;
+        os_unlock(&device.lock);
+        if (found != VC_LONG_DOUBLE_UNKNOWN)
+            return found == VC_LONG_DOUBLE_OTHER;
+        if (!mpid_progress())
+            nanosleep(&a_while, NULL);
     }
 }
 

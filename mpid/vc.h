@@ -93,6 +93,8 @@ enum { VC_LINE = 64 }; /* a VC begins with one */
 
 struct opening;
 
+enum vc_long_double { VC_LONG_DOUBLE_UNKNOWN, VC_LONG_DOUBLE_ALIKE, VC_LONG_DOUBLE_OTHER };
+
 struct vc {
     /* Two cache lines: what a short message takes, either way. */
     struct chan_peer peer; /* first: channels know this part, ... */
@@ -124,6 +126,7 @@ struct vc {
     bool no_direct;
     bool no_split; /* the peer cannot write into our memory */
     uint8_t failure; /* enum mpid_error of sends, once FAILED */
+    uint8_t long_double; /* the peer's: enum vc_long_double */
     uint32_t unfinished; /* rendezvous sends that wait for the peer */
     uint32_t refs;       /* mpid_vc_get() less mpid_vc_put(), and the unexpected messages from there */
     struct rates *rates; /* [RATE_CLASSES]; NULL: nothing was measured */

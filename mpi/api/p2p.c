@@ -654,6 +654,8 @@ static int pack_aside(struct sendrecv *x, void **packed, const char *function)
     if (rc)
         return rc;
     rc = type_place(x->sendtype, x->sendbuf, x->sendcount, &bytes, &used);
+    if (!rc && type_may_be_misread(x->sendtype) && comm_misreads(x->to.comm, x->to.peer, x->sendtype))
+        rc = MPI_ERR_TYPE;
     if (!rc) {
         *packed = malloc(bytes.len + 1);
         if (!*packed)

@@ -71,6 +71,8 @@ static int create(struct persist_what what, MPI_Comm handle, MPI_Request *reques
     if (rc)
         return rc;
     rc = type_place(what.type, what.buf, what.count, &bytes, &type);
+    if (!rc && !what.receive && type_may_be_misread(what.type) && comm_misreads(what.comm, what.peer, what.type))
+        rc = MPI_ERR_TYPE;
     if (rc == MPI_ERR_TYPE)
         return errh_bad_type(what.comm, what.type, "datatype", function);
     if (rc)

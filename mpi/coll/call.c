@@ -111,7 +111,7 @@ static __attribute__((cold, noinline)) int refuse_type(const struct coll_call *c
 /* Whether these are elements of a dense predefined type, and nothing is wrong with them. */
 static inline bool is_plain(const void *buf, MPI_Count count, MPI_Datatype type)
 {
-    return __builtin_expect(buf && buf != MPI_IN_PLACE && type_constant_bytes(type, count) >= 0, 1);
+    return __builtin_expect(buf && buf != MPI_IN_PLACE && type_quick_bytes(type, count) >= 0, 1);
 }
 
 static __attribute__((noinline)) int check_elements_slow(const struct coll_call *call, const char *name,
@@ -125,7 +125,7 @@ static __attribute__((noinline)) int check_elements_slow(const struct coll_call 
                          "%s: MPI_IN_PLACE has no meaning %s: give a buffer", name,
                          call->c.comm->remote ? "over an intercommunicator" : "here");
     int rc = type_place(type, buf, count, &bytes, &used);
-    if (rc == MPI_ERR_TYPE || type == MPI_DATATYPE_NULL)
+    if (rc == MPI_ERR_TYPE || type == MPI_DATATYPE_NULL || (!rc && comm_is_misread(call->c.comm, type)))
         return refuse_type(call, name, type, -1);
     return rc ? refuse(call, rc, name, count) : MPI_SUCCESS;
 }

@@ -20,6 +20,7 @@
 #include "mpi/session.h"
 #include "mpi/store.h"
 #include "mpi/topo/topo.h"
+#include "mpi/type/type.h"
 
 struct comm *_Atomic comm_constants[4];
 struct comm *_Atomic comm_revoked[4];
@@ -251,4 +252,46 @@ int interface_no_mem(MPI_Comm handle, const char *function)
 {
     return errh_comm(comm_from(handle), MPI_ERR_NO_MEM, function,
                      "no memory to widen an array of counts");
+}
+
+/* ---- formats of numbers ---- */
+
+enum { UNKNOWN, ALIKE, MIXED };
+
+static bool is_extended(MPI_Datatype handle)
+{
+    const struct type *type = type_from(handle);
+    return type && type->extended;
+}
+
+bool comm_misreads(struct comm *comm, int rank, MPI_Datatype handle)
+{
+    struct vc *vc = is_extended(handle) && rank >= 0 && rank < comm->peers ? comm_vc(comm, rank) : NULL;
+    return vc && mpid_has_other_long_double(vc);
+}
+
+static bool is_mixed(const struct group *group)
+{
+    bool mixed = false;
+    for (int i = 0; i < group->size && !mixed; i++) {
+        struct process process = group_process(group, i);
+        struct vc *vc = mpid_vc_get(&process.gid, process.rank);
+        if (!vc)
+            continue; /* no memory: the call itself will find that */
+        mixed = mpid_has_other_long_double(vc);
+        mpid_vc_put(vc);
+    }
+    return mixed;
+}
+
+bool comm_is_misread(struct comm *comm, MPI_Datatype handle)
+{
+    if (!is_extended(handle))
+        return false;
+    uint8_t formats = atomic_load_explicit(&comm->formats, memory_order_relaxed);
+    if (formats == UNKNOWN) {
+        formats = is_mixed(comm->group) || (comm->remote && is_mixed(comm->remote)) ? MIXED : ALIKE;
+        atomic_store_explicit(&comm->formats, formats, memory_order_relaxed);
+    }
+    return formats == MIXED;
 }

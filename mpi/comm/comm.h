@@ -62,6 +62,7 @@ struct comm {
     uint32_t coll_tag;              /* the number of the next collective on this communicator */
     uint32_t coll_kept_tag; /* and its persistent ones */
     _Atomic uint64_t calls[COMM_CALLS]; /* coll.c's: the last collectives, for the hang report */
+    _Atomic uint8_t formats; /* of members' long double, once found out */
     bool no_region;        /* no memory that all members share can be had: see mpi/coll/region.h */
     struct comm *newer, *older; /* comm_list.c's */
     _Atomic bool failed;        /* a member has failed: collectives end in error */
@@ -116,6 +117,12 @@ static inline struct vc *comm_vc(struct comm *comm, int rank)
     struct vc *vc = __atomic_load_n(&comm->vcs[rank], __ATOMIC_ACQUIRE);
     return __builtin_expect(vc != 0, 1) ? vc : comm_vc_slow(comm, rank);
 }
+
+/* Whether a rank that can be addressed reads other numbers of this type than we write: it holds long double, which has
+ * another format there. For types with type_may_be_misread(). */
+bool comm_misreads(struct comm *comm, int rank, MPI_Datatype handle);
+/* The same of any member. All members find alike; the first time each is asked for. */
+bool comm_is_misread(struct comm *comm, MPI_Datatype handle);
 
 /* Before all others, once: other modules may reserve space in communicators until the first one is
  * made. */

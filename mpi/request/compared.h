@@ -15,7 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mpi/comm/comm.h"
 #include "mpi/request/p2p.h"
+#include "mpi/type/type.h"
 
 extern bool compared_on;
 
@@ -57,6 +59,8 @@ int64_t compared_bytes(int64_t bytes);
 static inline int compared_isend_any(const struct p2p_side *to, const struct compared_data *data,
                                      unsigned mode, struct request **request)
 {
+    if (type_may_be_misread(data->named_type) && comm_misreads(to->comm, to->peer, data->named_type))
+        return MPI_ERR_TYPE;
     if (__builtin_expect(compared_on, 0))
         return compared_isend(to, data, mode, request);
     return p2p_isend_mode(to, data->buf, data->count, data->type, mode, request);

@@ -554,6 +554,8 @@ static int place(struct part *part, const struct part_what *what)
     if (__builtin_mul_overflow(what->count, (MPI_Count)what->partitions, &elements))
         return MPI_ERR_COUNT;
     int rc = type_place(what->type, what->buf, elements, &part->whole, &used);
+    if (!rc && type_may_be_misread(what->type) && comm_misreads(what->comm, what->peer, what->type))
+        rc = MPI_ERR_TYPE;
     if (rc)
         return rc;
     part->type = type_placed(what->type);

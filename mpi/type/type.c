@@ -29,12 +29,16 @@
 #define PAIR_END(value, index)      (offsetof(PAIR_OF(value, index), i) + sizeof(index))
 #define PAIR_IS_DENSE(value, index) (sizeof(PAIR_OF(value, index)) == sizeof(value) + sizeof(index))
 
+#define IS_EXTENDED(form) (TYPE_##form == TYPE_EXTENDED || TYPE_##form == TYPE_EXTENDED_COMPLEX)
+
 #define BASIC(place, name, ctype, form, external) [place] = sizeof(ctype),
 #define PAIR(place, name, value, index, value_place, index_place, external) \
     [place] = PAIR_IS_DENSE(value, index) ? sizeof(PAIR_OF(value, index)) : 0,
 const uint8_t type_constant_size[256] = {
 #include "mpi/type/type_list.inc"
 };
+#undef BASIC
+#define BASIC(place, name, ctype, form, external) [place] = IS_EXTENDED(form) ? 0 : sizeof(ctype),
 uint8_t type_quick_size[256] = {
 #include "mpi/type/type_list.inc"
 };
@@ -62,6 +66,8 @@ static const struct type_pair pairs[256] = {
 #undef BASIC
 #undef PAIR
 
+enum { LONG_DOUBLE = 0x20 }; /* the row */
+
 #define CONSTANT(row, called)                                                          \
     .object = {.word = OBJECT_TYPE, .refs = 1}, .committed = true, .predefined = true, \
     .place = (row), .name = {.text = called},                                          \
@@ -69,7 +75,8 @@ static const struct type_pair pairs[256] = {
 #define BASIC(place, name, ctype, what, in_external)                                          \
     [place] = {CONSTANT(place, #name), .dense = true,           .align = _Alignof(ctype),     \
                .size = sizeof(ctype),  .extent = sizeof(ctype), .true_extent = sizeof(ctype), \
-               .elements = 1,          .form = TYPE_##what,     .external = (in_external)},
+               .elements = 1,          .form = TYPE_##what,     .external = (in_external),    \
+               .extended = IS_EXTENDED(what)},
 #define PAIR(place, name, value, index, value_place, index_place, in_external) \
     [place] = {CONSTANT(place, #name),                                         \
                .external = (in_external),                                      \
@@ -78,6 +85,7 @@ static const struct type_pair pairs[256] = {
                .size = sizeof(value) + sizeof(index),                          \
                .extent = sizeof(PAIR_OF(value, index)),                        \
                .true_extent = PAIR_END(value, index),                          \
+               .extended = (value_place) == LONG_DOUBLE,                       \
                .elements = 2},
 static struct type constants[256] = {
 #include "mpi/type/type_list.inc"

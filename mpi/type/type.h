@@ -48,6 +48,7 @@ struct type {
     bool dense;     /* (once committed) the data of count elements are size * count bytes
                      * without gap, from true_lb on: size == extent == true extent, in
                      * order; or there are no data at all */
+    bool extended;  /* it holds long double, which other processes may have in another format */
     bool marked;    /* lb and ub were set by MPI_Type_create_resized, here or within */
     uint8_t align;  /* the largest alignment of a basic element; 0: no data */
     uint8_t form;   /* of a basic type: enum type_form */
@@ -140,6 +141,13 @@ static inline int64_t type_quick_bytes(MPI_Datatype handle, MPI_Count count)
     if (__builtin_expect(i >= 256 || (uint64_t)count >> 40, 0) || !type_quick_size[i])
         return -1;
     return (int64_t)type_quick_size[i] * count;
+}
+
+/* Not of predefined types that the fast paths handle. */
+static inline bool type_may_be_misread(MPI_Datatype handle)
+{
+    uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
+    return __builtin_expect(i >= 256 || !type_quick_size[i], 0);
 }
 
 static inline int type_place(MPI_Datatype handle, const void *buf, MPI_Count count,

@@ -22,6 +22,7 @@ struct bounds {
     bool any;    /* data: true_lb and true_ub count */
     bool marked; /* lb and ub count */
     bool failed; /* a sum has overflown */
+    bool extended;
     uint8_t align;
     uint16_t depth; /* of the deepest part */
     int64_t size, elements, external;
@@ -94,6 +95,7 @@ static void count_in(struct bounds *bounds, const struct type *type, int64_t cou
     bounds->external = sum(bounds, bounds->external, product(bounds, count, type->external));
     if (type->depth > bounds->depth)
         bounds->depth = type->depth;
+    bounds->extended |= count && type->extended;
     if (count && type->align > bounds->align)
         bounds->align = type->align;
 }
@@ -114,6 +116,7 @@ static void set_bounds(struct type *type, struct bounds *bounds)
     type->external = bounds->external;
     type->align = bounds->align;
     type->marked = bounds->marked;
+    type->extended = bounds->extended;
     type->depth = (uint16_t)(bounds->depth + 1);
     if (bounds->any) {
         type->true_lb = bounds->true_lb;

@@ -100,6 +100,11 @@ static int check(struct win *win, struct win_op *op)
     if (rc)
         return rc;
     op->target_type = type_from(op->type);
+    if (type_may_be_misread(op->type) && comm_misreads(win->comm, op->rank, op->type))
+        return win_error(win, MPI_ERR_TYPE, op->function,
+                         "the target datatype holds long double, which has another format at rank %d: use double "
+                         "instead, or processors of one kind",
+                         op->rank);
     if (op->kind >= WIN_OP_ACCUMULATE && op->kind != WIN_OP_COMPARE &&
         (rc = check_accumulate(win, op)))
         return rc;

@@ -73,5 +73,19 @@ for test in type_contents type_match type_signature coll_reduce coll_movement co
         failed=$((failed + 1))
     fi
 done
+# A job of both machines.
+if [ "$machine" != s390x ] && [ -x "$build/bnr/mpiexec" ]; then
+    # shellcheck disable=SC2086
+    if compile -static test/cross/long_double.c $objects -o "$out/theirs" -lpthread -ldl $more 2>"$out/log" &&
+        gcc -D_GNU_SOURCE -Itest/mpi -I"$build/include" -Iinclude test/cross/long_double.c -o "$out/ours" \
+            "$build/mpi/libmpi_abi.so" -Wl,-rpath,"$(realpath "$build")/mpi" &&
+        timeout 60 "$build/bnr/mpiexec" -n 1 "$out/ours" : -n 1 "qemu-$machine" "$out/theirs" >>"$out/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "not so between this machine and $machine: long_double"
+        grep -v 'statically linked' "$out/log" | tail -5
+        failed=$((failed + 1))
+    fi
+fi
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,30 @@ static void stands_hostile_cards(void **state)
     }
 }
 
+/* A card of another machine: the same but for its long double. */
+static void long_double_is_told(void **state)
+{
+    static const char *const others[] = {"x87", "binary128", "ibm128", "binary64", "", "x", "x8", "x877"};
+    char card[CARD_MAX], other[CARD_MAX], own[CHAN_CARD_MAX];
+    struct bind_choice choice;
+    int differ = 0;
+    (void)state;
+    make(card, (struct input){"a", "b"});
+    assert_int_equal(card_find(card, "ld", own), 0);
+    assert_false(card_has_other_long_double(card));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        size_t arch = strcspn(card, ";") + 1 + strcspn(strchr(card, ';') + 1, ";");
+        const char *rest = card + arch + strlen(";ld()") + strlen(own);
+        snprintf(other, sizeof(other), "%.*s;ld(%s)%s", (int)arch, card, others[i], rest);
+        assert_int_equal(card_has_other_long_double(other), strcmp(others[i], own) != 0);
+        differ += card_has_other_long_double(other);
+        assert_int_equal(bind_choose(card, other, table, 2, &choice), 0); /* other types go as always */
+    }
+    assert_true(differ >= 6);
+    assert_true(card_has_other_long_double("vireo2;arch=le64"));
+    assert_true(card_has_other_long_double(""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +157,7 @@ int main(void)
         cmocka_unit_test(says_why_not),
         cmocka_unit_test(finds_whole_names_only),
         cmocka_unit_test(stands_hostile_cards),
+        cmocka_unit_test(long_double_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

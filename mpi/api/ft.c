@@ -8,8 +8,11 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
+#include "mpi/ft/accord.h"
 #include "mpi/ft/failed.h"
 #include "mpi/ft/revoke.h"
+#include "mpi/request/p2p.h"
+#include "mpi/request/request.h"
 
 static int null_argument(struct comm *comm, const char *function)
 {
@@ -149,6 +152,145 @@ int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag)
     if (!flag)
         return null_argument(on, __func__);
     *flag = atomic_load_explicit(&on->revoked, memory_order_relaxed);
+    return MPI_SUCCESS;
+}
+
+/* ---- agreements ---- */
+
+static int not_begun(struct comm *comm, int error_class, const char *function)
+{
+    return errh_comm(comm, error_class, function,
+                     error_class == MPI_ERR_NO_MEM ? "no memory to agree"
+                                                   : "the communicator has too many members to agree");
+}
+
+static int raise(struct comm *comm, int error_class, const char *function)
+{
+    if (error_class == MPIX_ERR_PROC_FAILED)
+        return errh_comm(comm, error_class, function,
+                         "a member has failed, and not all others have acknowledged that");
+    return errh_comm(comm, error_class, function,
+                     error_class == MPI_ERR_NOT_SAME ? "another member has called another function"
+                                                     : "the members that are left could not agree");
+}
+
+/*
+ * Agree on a number among the members of a communicator that live.
+ *
+ * Every member that lives must call this, or MPIX_Comm_iagree; the call waits for them, and for nobody
+ * who is gone. All get the same number and the same error class, whoever dies meanwhile. The number of a
+ * member that dies during the call may count or not. It works on a communicator that is revoked. Of an
+ * intercommunicator, the members of both groups agree.
+ *
+ * flag (inout): a number; then the bitwise AND of the numbers of all
+ *
+ * MPIX_ERR_PROC_FAILED: a member has failed, and some member that has called has not acknowledged that by
+ *   MPIX_Comm_ack_failed. flag is set all the same.
+ * MPI_ERR_ARG: flag is NULL.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_agree(MPI_Comm comm, int *flag)
+{
+    struct comm *on = comm_any(comm);
+    struct request *request;
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!flag)
+        return null_argument(on, __func__);
+    int rc = agree_begin(on, flag, &request);
+    if (rc)
+        return not_begun(on, rc, __func__);
+    rc = p2p_finish(request, MPI_STATUS_IGNORE);
+    return rc ? raise(on, rc, __func__) : MPI_SUCCESS;
+}
+
+/*
+ * Begin to agree on a number among the members of a communicator that live.
+ *
+ * As MPIX_Comm_agree, but the call returns at once. Calls of the same communicator are matched in the
+ * order in which each member makes them, together with those of MPIX_Comm_agree, MPIX_Comm_shrink and
+ * MPIX_Comm_ishrink.
+ *
+ * flag (inout): a number, read when the agreement begins; the bitwise AND of all, once the request is
+ *   complete. It must not be touched before
+ *
+ * MPIX_ERR_PROC_FAILED: told at completion: see MPIX_Comm_agree
+ * MPI_ERR_ARG: a pointer is NULL.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request)
+{
+    struct comm *on = comm_any(comm);
+    struct request *made;
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!flag || !request)
+        return null_argument(on, __func__);
+    int rc = agree_begin(on, flag, &made);
+    if (rc)
+        return not_begun(on, rc, __func__);
+    *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Make a communicator of the members of another one that live.
+ *
+ * Every member that lives must call this, or MPIX_Comm_ishrink; the call waits for them, and for nobody
+ * who is gone. The new communicator leaves out all members that some caller knew to have failed, and those
+ * that have not called. The others have their order. A member that dies during the call may be in it; then
+ * it is at all others, and they shrink it again. It inherits the error handler. It works on a communicator
+ * that is revoked. Of an intercommunicator the result is an intercommunicator.
+ *
+ * newcomm: the new communicator
+ *
+ * MPIX_ERR_PROC_FAILED: nobody is left of one group of an intercommunicator.
+ * MPI_ERR_ARG: newcomm is NULL.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    struct comm *on = comm_any(comm);
+    struct request *request;
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!newcomm)
+        return null_argument(on, __func__);
+    int rc = shrink_begin(on, newcomm, &request);
+    if (rc)
+        return not_begun(on, rc, __func__);
+    rc = p2p_finish(request, MPI_STATUS_IGNORE);
+    return rc ? raise(on, rc, __func__) : MPI_SUCCESS;
+}
+
+/*
+ * Begin to make a communicator of the members of another one that live.
+ *
+ * As MPIX_Comm_shrink, but the call returns at once, and newcomm is set when the request is complete. The
+ * order of calls counts as for MPIX_Comm_iagree.
+ *
+ * newcomm: the new communicator, once the request is complete
+ *
+ * MPIX_ERR_PROC_FAILED: told at completion: see MPIX_Comm_shrink
+ * MPI_ERR_ARG: a pointer is NULL.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    struct comm *on = comm_any(comm);
+    struct request *made;
+    if (!on)
+        return errh_bad_comm(comm, __func__);
+    if (!newcomm || !request)
+        return null_argument(on, __func__);
+    int rc = shrink_begin(on, newcomm, &made);
+    if (rc)
+        return not_begun(on, rc, __func__);
+    *request = request_handle(made);
     return MPI_SUCCESS;
 }
 

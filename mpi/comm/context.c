@@ -37,6 +37,7 @@ enum {
     PLACES = (INT32_MAX - CONTEXT_FIRST) / CONTEXT_STEP, /* contexts below context_meeting */
     PART_PLACES = 32768, /* places in one part of the table; at least so many to draw from */
     SPARSE = 64,     /* places to draw from for each in use */
+    ROUNDS_NEAR = 8, /* of loans */
     ROUNDS_MAX = 256 /* then nearly all are in use */
 };
 
@@ -204,6 +205,34 @@ bool context_conclude(struct context_deal *deal, uint64_t refused)
     if (refused && deal->good)
         context_release(deal->context);
     return !refused;
+}
+
+/* ---- by loans ---- */
+
+/* The first rounds keep to one part of the table. */
+void context_lend(struct context_loan *loan, uint64_t lot, uint32_t round)
+{
+    uint32_t range = PART_PLACES < half && round < ROUNDS_NEAR ? PART_PLACES : half;
+    uint64_t mixed = (lot + round + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ mixed >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+    *loan = (struct context_loan){.first = (uint32_t)((mixed >> 32) % (range / CONTEXT_LENT)) * CONTEXT_LENT};
+    for (uint32_t i = 0; i < CONTEXT_LENT; i++)
+        if (take(loan->first + i))
+            loan->lent[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+uint32_t context_settle_loan(struct context_loan *loan, const uint64_t *all)
+{
+    uint32_t chosen = CONTEXT_LENT;
+    for (uint32_t i = 0; i < CONTEXT_LENT; i++) {
+        bool mine = loan->lent[i / 64] >> i % 64 & 1;
+        if (mine && all[i / 64] >> i % 64 & 1 && chosen == CONTEXT_LENT)
+            chosen = i;
+        else if (mine)
+            release(loan->first + i);
+    }
+    return chosen == CONTEXT_LENT ? CONTEXT_NONE
+                                  : CONTEXT_FIRST + (half + loan->first + chosen) * CONTEXT_STEP;
 }
 
 /* ---- at once ---- */

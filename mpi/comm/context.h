@@ -89,6 +89,20 @@ int context_agree_among(const struct agree *who, uint64_t *extra, int count, uin
  * group is not NULL, with the members of the group alone. */
 int context_agree(struct comm *comm, struct group *group, uint32_t *context);
 
+/*
+ * Of some members, those who live agree on a context without a word of the others: each lends a stretch
+ * of contexts, all that are free here, and a bitwise AND over the members shows which ones all have lent.
+ * lot: the same at all members, as round is.
+ */
+enum { CONTEXT_LENT = 256 };
+struct context_loan {
+    uint32_t first;
+    uint64_t lent[CONTEXT_LENT / 64];
+};
+void context_lend(struct context_loan *loan, uint64_t lot, uint32_t round);
+/* Take the first of those that all have lent, and give the others back. CONTEXT_NONE: there was none. */
+uint32_t context_settle_loan(struct context_loan *loan, const uint64_t *all);
+
 /* Give back a context that this process does not use any more. One that was not agreed on is left
  * alone. */
 void context_release(uint32_t context);

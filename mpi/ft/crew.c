@@ -78,8 +78,7 @@ static struct process process_of(const struct crew *crew, uint32_t rank)
     return group_process(crew->group[second], (int)(second ? rank - first_size(crew) : rank));
 }
 
-/* The rank of a process, or -1. */
-static int64_t rank_of(const struct crew *crew, const struct process *process)
+int64_t crew_rank(const struct crew *crew, const struct process *process)
 {
     int rank = group_find(crew->group[0], process);
     if (rank != MPI_UNDEFINED)
@@ -102,7 +101,7 @@ void crew_update(struct crew *crew)
 {
     struct process process;
     for (; mpid_failed((int)crew->seen, &process.gid, &process.rank); crew->seen++) {
-        int64_t rank = rank_of(crew, &process);
+        int64_t rank = crew_rank(crew, &process);
         if (rank >= 0) {
             crew_set_bit(crew->failed, (uint32_t)rank);
             crew_set_bit(crew->gone, (uint32_t)rank);
@@ -133,7 +132,7 @@ static void arrive(struct crew *crew, const struct mpid_notice *notice)
 {
     struct process from = {notice->from.gid, notice->from.rank};
     uint64_t kind = notice->word >> CREW_KIND_SHIFT;
-    int64_t rank = rank_of(crew, &from);
+    int64_t rank = crew_rank(crew, &from);
     if (rank >= 0 && rank != crew->rank && kind < KINDS && kinds[kind])
         kinds[kind]->arrived(crew, (uint32_t)rank, notice);
 }

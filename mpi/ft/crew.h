@@ -34,7 +34,7 @@ struct crew {
     uint64_t *told;      /* revoke.c's: the members that have been told */
     uint32_t seen;       /* of the device's list of processes that have failed */
     bool revoked;
-    uint32_t begun;          /* accord.c's: agreements that this process has begun */
+    uint32_t begun, done;    /* accord.c's: agreements that this process has begun, and those that are over */
     struct accord *accords;  /* the engines, the oldest first */
     struct deed *deeds;      /* agreements of this process that are not complete, in their order */
 };
@@ -68,6 +68,8 @@ void crew_later(struct crew_task *task);
 
 /* The crew of a communicator, made if need be; NULL: no memory. */
 struct crew *crew_of(struct comm *comm);
+/* The rank of a process, or -1. */
+int64_t crew_rank(const struct crew *crew, const struct process *process);
 /* Learn of more members that are gone. */
 void crew_update(struct crew *crew);
 /* Send a notice to a member. */

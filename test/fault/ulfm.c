@@ -59,6 +59,13 @@ static int ranks_of(MPI_Comm comm, MPI_Group group, int ranks[], int room)
     return count;
 }
 
+static int check_size(MPI_Comm comm)
+{
+    int n = -1;
+    OK(MPI_Comm_size(comm, &n));
+    return n;
+}
+
 static int failed_of(MPI_Comm comm, int ranks[], int room)
 {
     MPI_Group group;
@@ -392,6 +399,194 @@ static void revoke_and_die(void)
         OK(MPI_Send(&n, 0, MPI_INT, 0, TAG, world));
 }
 
+/* ---- agreements ---- */
+
+/* All that are left have the same number. */
+static void same(MPI_Comm comm, int number)
+{
+    int both[2] = {number, ~number};
+    (void)MPIX_Comm_agree(comm, &both[0]);
+    (void)MPIX_Comm_agree(comm, &both[1]);
+    CHECK(both[0] == number && both[1] == ~number);
+}
+
+/* Nobody dies. Several at once, of both kinds, on one communicator and on several. */
+static void agreed(void)
+{
+    enum { MANY = 5 };
+    MPI_Comm comm = copy_of(world), made, more;
+    MPI_Request requests[MANY];
+    int flags[MANY], flag, sum;
+    for (int i = 0; i < 200; i++) {
+        flag = ~(1 << (rank + i) % 31);
+        OK(MPIX_Comm_agree(i % 3 ? comm : world, &flag));
+        for (int r = 0; r < size; r++)
+            CHECK(!(flag & 1 << (r + i) % 31));
+        CHECK(size > 20 || (flag & 1 << (size + i) % 31));
+    }
+    for (int i = 0; i < MANY; i++) {
+        flags[i] = ~(1 << rank) & ~(i << 16);
+        if (i == 2)
+            OK(MPIX_Comm_ishrink(comm, &made, &requests[i]));
+        else
+            OK(MPIX_Comm_iagree(comm, &flags[i], &requests[i]));
+    }
+    flag = 1 << 30 | rank << 8;
+    OK(MPIX_Comm_agree(world, &flag)); /* another communicator does not wait for those */
+    OK(MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < MANY; i++)
+        CHECK(i == 2 || flags[i] == (~((1 << size) - 1) & ~(i << 16)));
+    OK(MPIX_Comm_revoke(comm));
+    same(comm, 77);
+    OK(MPIX_Comm_shrink(comm, &more));
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, made));
+    CHECK(sum == size * (size - 1) / 2);
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, more));
+    CHECK(sum == size * (size - 1) / 2);
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Comm_free(&made));
+    OK(MPI_Comm_free(&more));
+}
+
+/* An agreement tells of failures until all have acknowledged them. */
+static void acknowledged(void)
+{
+    int last = size - 1, flag;
+    if (rank == last)
+        die();
+    await_failures(world, 1);
+    for (int i = 0; i < 4; i++) {
+        flag = 15 & ~(1 << rank % 4);
+        FAILS(i < 3 && i < last ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS, MPIX_Comm_agree(world, &flag));
+        CHECK(flag == (15 & ~((1 << (last < 4 ? last : 4)) - 1)));
+        if (i >= rank % 3)
+            OK(MPIX_Comm_failure_ack(world));
+    }
+    for (int i = 0; i < 4; i++) {
+        flag = 3;
+        OK(MPIX_Comm_agree(world, &flag));
+        CHECK(flag == 3);
+    }
+    same(world, 5);
+}
+
+/* Ranks die while all agree again and again; each is a leader at some time. */
+static void dying(void)
+{
+    int flag, history = 0;
+    unsigned seed = (unsigned)rank + 1;
+    for (int i = 0; i < 400; i++) {
+        flag = ~0;
+        if (rank < size / 2 && i == 100 * (rank + 1) / (size / 2)) {
+            usleep((unsigned)rand_r(&seed) % 300);
+            die();
+        }
+        if (rand_r(&seed) % 50 == 0)
+            usleep(200);
+        int rc = class_of(MPIX_Comm_agree(world, &flag));
+        CHECK(rc == MPI_SUCCESS || rc == MPIX_ERR_PROC_FAILED);
+        CHECK(flag == ~0);
+        history = history * 31 + rc;
+        if (rand_r(&seed) % 4 == 0)
+            OK(MPIX_Comm_failure_ack(world));
+    }
+    same(world, history);
+}
+
+/* ---- communicators of those that are left ---- */
+
+/* It has the ranks from first on, in order, and works. */
+static void check_made(MPI_Comm comm, int first)
+{
+    int n, at, sum = -1;
+    OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_size(comm, &n));
+    OK(MPI_Comm_rank(comm, &at));
+    CHECK(n == size - first && at == rank - first);
+    OK(MPI_Barrier(comm));
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm));
+    CHECK(sum == size * (size - 1) / 2 - first * (first - 1) / 2);
+    OK(MPI_Sendrecv(&rank, 1, MPI_INT, (at + 1) % n, TAG, &sum, 1, MPI_INT, (at + n - 1) % n, TAG, comm,
+                    MPI_STATUS_IGNORE));
+    CHECK(sum == first + (at + n - 1) % n);
+}
+
+/* The lowest rank dies, again and again, until one is left. */
+static void chain(void)
+{
+    MPI_Comm comm = copy_of(world), next;
+    for (int first = 1; first < size; first++) {
+        if (rank == first - 1)
+            die();
+        int rc;
+        while (!(rc = MPI_Barrier(comm)))
+            ;
+        CHECK(class_of(rc) == MPIX_ERR_PROC_FAILED || class_of(rc) == MPIX_ERR_REVOKED);
+        OK(MPIX_Comm_revoke(comm));
+        OK(MPIX_Comm_shrink(comm, &next));
+        OK(MPI_Comm_free(&comm));
+        comm = next;
+        check_made(comm, first);
+        same(comm, first); /* the next one does not die before all are here */
+    }
+    OK(MPI_Comm_free(&comm));
+}
+
+/* MPI_COMM_WORLD is shrunk, when two are gone, and not everybody knows of both. */
+static void world_shrunk(void)
+{
+    MPI_Comm made, again;
+    if (rank < 2)
+        die();
+    if (rank == size - 1)
+        await_failures(MPI_COMM_WORLD, 2);
+    OK(MPIX_Comm_shrink(MPI_COMM_WORLD, &made));
+    while (check_size(made) > size - 2) { /* someone has died after it had its say */
+        OK(MPIX_Comm_shrink(made, &again));
+        OK(MPI_Comm_free(&made));
+        made = again;
+    }
+    check_made(made, 2);
+    OK(MPI_Comm_free(&made));
+}
+
+/* Both groups of an intercommunicator, of which one member is gone. */
+static void inter(void)
+{
+    MPI_Comm half, pair, made, all;
+    int flag = 7, n, sum = -1, parity = rank % 2;
+    OK(MPI_Comm_split(world, parity, rank, &half));
+    OK(MPI_Intercomm_create(half, 0, world, !parity, TAG, &pair));
+    OK(MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN));
+    flag = 1 << rank | 1 << 20;
+    OK(MPIX_Comm_agree(pair, &flag));
+    CHECK(flag == 1 << 20);
+    same(world, 1); /* rank 0 does not die before all are here */
+    if (rank == 0)
+        die();
+    await_failures(pair, 1);
+    flag = 3;
+    FAILS(MPIX_ERR_PROC_FAILED, MPIX_Comm_agree(pair, &flag));
+    CHECK(flag == 3);
+    OK(MPIX_Comm_revoke(pair));
+    OK(MPIX_Comm_shrink(pair, &made));
+    OK(MPI_Comm_remote_size(made, &n));
+    CHECK(n == (parity ? (size + 1) / 2 - 1 : size / 2));
+    OK(MPI_Barrier(made));
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, made));
+    int other = 0;
+    for (int i = 1; i < size; i++)
+        other += i % 2 != parity ? i : 0;
+    CHECK(sum == other);
+    OK(MPI_Intercomm_merge(made, parity, &all));
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, all));
+    CHECK(sum == size * (size - 1) / 2);
+    OK(MPI_Comm_free(&all));
+    OK(MPI_Comm_free(&made));
+    OK(MPI_Comm_free(&pair));
+    OK(MPI_Comm_free(&half));
+}
+
 /* ---- main ---- */
 
 static const struct scenario {
@@ -405,6 +600,12 @@ static const struct scenario {
     {"interrupted", interrupted},
     {"crossing", crossing},
     {"revoke_and_die", revoke_and_die},
+    {"agreed", agreed},
+    {"acknowledged", acknowledged},
+    {"dying", dying},
+    {"chain", chain},
+    {"world_shrunk", world_shrunk},
+    {"inter", inter},
 };
 
 int main(int argc, char **argv)

@@ -11,12 +11,15 @@ import subprocess
 import sys
 
 LIMIT_S = 60
-# scenario: the ranks that die; the numbers of ranks
+# scenario: the ranks that die, or None: as DIE says; the numbers of ranks
 SCENARIOS = {
     "known": (1, [3, 4]), "order": (1, [3, 5]), "two": (2, [4, 5]),
     "revoked": (0, [2, 3, 5, 8]), "interrupted": (0, [2, 3, 5]), "crossing": (0, [2, 3, 5]),
     "revoke_and_die": (2, [4, 6, 8]),
+    "agreed": (0, [1, 2, 3, 5, 8]), "acknowledged": (1, [2, 3, 5]), "dying": (None, [2, 3, 4, 6, 8]),
+    "chain": (None, [2, 3, 5, 8]), "world_shrunk": (2, [3, 4, 6, 8]), "inter": (1, [3, 4, 5, 8]),
 }
+DIE = {"dying": lambda ranks: ranks // 2, "chain": lambda ranks: ranks - 1}
 REGION = {"VIREO_REGION_AFTER": "1"}  # collectives share memory from the first one on
 PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),
           ({"VIREO_TCP_ADDRESSES": "127.0.0.1"}, ["--pretend-hosts", "2"])]  # settings, options
@@ -28,7 +31,8 @@ def run(mpiexec, program, place, ranks, scenario):
     command = [mpiexec, "--enable-recovery", "--timeout", str(LIMIT_S), *options, "-n", str(ranks), program, scenario]
     done = subprocess.run(command, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, timeout=2 * LIMIT_S, check=False)
-    if done.stdout.split() == ["ok"] * (ranks - SCENARIOS[scenario][0]):
+    dead = SCENARIOS[scenario][0] if scenario not in DIE else DIE[scenario](ranks)
+    if done.stdout.split() == ["ok"] * (ranks - dead):
         return None
     return f"{' '.join(command)} ({settings}): status {done.returncode}\n{done.stdout}{done.stderr}"
 

@@ -333,6 +333,49 @@ static void test_settle(void **state)
     assert_int_equal(taken, 0);
 }
 
+/* Members lend what they have free in a stretch that is the same for all. */
+static void test_loans(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 3 };
+    uint32_t context[MEMBERS] = {0};
+    reset_all(PLACES / 2);
+    for (int trial = 0; trial < 200; trial++) {
+        uint32_t round = 0;
+        do {
+            struct context_loan loan[MEMBERS], other;
+            uint64_t all[CONTEXT_LENT / 64];
+            memset(all, 0xff, sizeof(all));
+            for (int p = 0; p < MEMBERS; p++) {
+                enter(&processes[p]);
+                uint32_t before = taken;
+                context_lend(&loan[p], 7, round); /* the same lot: it is used up in the end */
+                context_lend(&other, 7, round);   /* nothing is lent twice */
+                for (int i = 0; i < CONTEXT_LENT / 64; i++) {
+                    assert_int_equal(other.lent[i], 0);
+                    all[i] &= loan[p].lent[i];
+                }
+                assert_int_equal(context_settle_loan(&other, all), CONTEXT_NONE);
+                assert_true(taken >= before && taken <= before + CONTEXT_LENT);
+                leave(&processes[p]);
+            }
+            for (int p = 0; p < MEMBERS; p++) {
+                enter(&processes[p]);
+                uint32_t before = taken, given = 0;
+                for (int i = 0; i < CONTEXT_LENT; i++)
+                    given += loan[p].lent[i / 64] >> i % 64 & 1;
+                context[p] = context_settle_loan(&loan[p], all);
+                assert_int_equal(context[p], context[0]);
+                assert_int_equal(taken, before - given + (context[p] != CONTEXT_NONE));
+                if (context[p] && trial % 3 == p) /* one member keeps it, and others do not */
+                    context_release(context[p]);
+                leave(&processes[p]);
+            }
+        } while (!context[0] && ++round < 64);
+        assert_true(context[0] >= CONTEXT_FIRST + PLACES / 2 * CONTEXT_STEP);
+    }
+}
+
 /* When all are in use the failure is told, and what is given back is given out again. */
 static void test_used_up(void **state)
 {
@@ -361,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_schedules), cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_in_order),         cmocka_unit_test(test_settle),
+        cmocka_unit_test(test_loans),
         cmocka_unit_test(test_used_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * At MPI_Init: the C library is told of Fortran's types (MPI-5.0 20.5), unless C has done so. INTEGER,
+ * At MPI_Init and MPI_Session_init: the C library is told of Fortran's types (MPI-5.0 20.5), unless C has done so. INTEGER,
  * LOGICAL and REAL have 4 bytes: mpifort refuses options that change that.
  */
 #include "fortran/begin.h"

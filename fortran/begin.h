@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What happens at MPI_Init of a Fortran program. */
+/* What happens at MPI_Init, or MPI_Session_init, of a Fortran program. */
 #ifndef FORTRAN_BEGIN_H
 #define FORTRAN_BEGIN_H
 

@@ -27,6 +27,18 @@ FORTRAN_ENTRY(init_thread, const int *required, int *provided, int *ierror)
     fortran_error(ierror, rc);
 }
 
+FORTRAN_ENTRY(session_init, const int *info, const int *errhandler, int *session, int *ierror)
+{
+    MPI_Session c_session;
+    fortran_check_program("MPI_SESSION_INIT");
+    int rc = MPI_(Session_init)(fortran_info(*info), fortran_errhandler(*errhandler), &c_session);
+    if (rc == MPI_SUCCESS) {
+        *session = fortran_session_int(c_session);
+        fortran_begin_process();
+    }
+    fortran_error(ierror, rc);
+}
+
 FORTRAN_ENTRY(info_create_env, int *info, int *ierror)
 {
     MPI_Info c_info;

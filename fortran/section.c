@@ -7,6 +7,7 @@
  * copied both ways, so that what MPI does not write stays as it was.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,14 +101,33 @@ void fortran_unpack(struct fortran_section *section)
     free(section->packed);
 }
 
+/* An error code with these words. There is one, which has the last words. */
+static int code_of(const char *text)
+{
+    static _Atomic int only;
+    int code = atomic_load(&only), none = 0;
+    if (!code) {
+        if (PMPI_Add_error_code(MPI_ERR_BUFFER, &code) != MPI_SUCCESS)
+            return MPI_ERR_BUFFER;
+        if (!atomic_compare_exchange_strong(&only, &none, code)) {
+            (void)PMPI_Remove_error_code(code);
+            code = none;
+        }
+    }
+    (void)PMPI_Add_error_string(code, text);
+    return code;
+}
+
 bool fortran_has_gaps(const struct fortran_descriptor *of, const char *function, int *ierror)
 {
+    char text[MPI_MAX_ERROR_STRING];
     if (fortran_is_dense(of))
         return false;
-    fprintf(stderr, "%s: the section of an array of rank %d has gaps, and this call keeps the "
-            "buffer: give it a contiguous array\n", function, of->rank);
-    fortran_error(ierror, MPI_ERR_BUFFER);
-    PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_BUFFER);
+    (void)snprintf(text, sizeof(text), "%s: the section of an array of rank %d has gaps, and this call keeps the "
+                   "buffer: give it a contiguous array", function, of->rank);
+    int code = code_of(text);
+    fortran_error(ierror, code);
+    (void)PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
     return true;
 }
 

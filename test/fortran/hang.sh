@@ -29,4 +29,10 @@ says "a hang names the call and its line" 'at hang\.f90:9' out
 "$build/tools/mpifort" -g "$here/wrong.f90" -o wrong || exit 1
 timeout 60 "$build/bnr/mpiexec" -n 1 ./wrong >out 2>&1 </dev/null
 says "an error names its line" 'MPI_Send: .*wrong\.f90:8' out
+# Errors that are returned: by ierror and its words alone.
+"$build/tools/mpifort" "$here/words.f90" -o words || exit 1
+timeout 60 "$build/bnr/mpiexec" -n 1 ./words >out 2>&1 </dev/null
+echo "status $?" >>out
+says "ierror has words of Fortran" '^status 0$' out
+[ "$(wc -l <out)" = 1 ] || { echo "not ok: and nothing is printed"; fail=1; }
 exit "$fail"

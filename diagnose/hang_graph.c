@@ -98,6 +98,8 @@ static int awaited_by(struct hang *h, const struct hang_item *item)
         return h->count + item->meeting;
     if (item->what == HANG_CLOSE || !strcmp(item->state, "moving") || item->peer >= h->count)
         return -1;
+    if (item->what == HANG_LOCK && item->rank == item->tag)
+        return -1; /* only its target knows who has it */
     return item->peer >= 0 ? item->peer : find_wild(h, item->comm);
 }
 

@@ -190,7 +190,8 @@ static const char *stray(struct why *w, const struct hang_item *item)
 static const char *explain_missing(struct why *w, const struct hang_item *item, const char **title)
 {
     struct hang *h = w->h;
-    if (item->what > HANG_PROBE || item->peer == item->owner || !w->late[item->peer] ||
+    bool is_message = item->what <= HANG_PROBE || item->what == HANG_LOCK;
+    if (!is_message || item->peer == item->owner || !w->late[item->peer] ||
         item->meeting >= 0 || h->nodes[item->owner].finalizing || !strcmp(item->state, "moving") ||
         !waits_for(h, item->peer, item->owner))
         return NULL;

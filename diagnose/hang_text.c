@@ -37,7 +37,7 @@ static const struct {
 };
 
 static const char *const modes[] = {"wait", "some", "poll", NULL};
-static const char *const whats[] = {"send", "recv", "probe", "close", "ready", NULL};
+static const char *const whats[] = {"send", "recv", "probe", "close", "ready", "lock", NULL};
 
 #define IN_THREAD(member) offsetof(struct hang_thread, member)
 #define IN_ITEM(member)   offsetof(struct hang_item, member)

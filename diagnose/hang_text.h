@@ -19,8 +19,9 @@
  *     X                                          there is more, for which there was no room
  *
  * mode: "wait" for all of the next lines, or "some" of them, or "poll", which only looks. what:
- * "send", "recv", "probe", "close", or "ready": so many parts of a partitioned message (bytes) that
- * the program has not made ready. peer is a rank of the world, rank the same process in the
+ * "send", "recv", "probe", "close", "ready": so many parts of a partitioned message (bytes) that
+ * the program has not made ready, or "lock": that of a window at the rank tag of its communicator,
+ * which peer holds, or, if that is the same rank, somebody. peer is a rank of the world, rank the same process in the
  * communicator; -1 is any, or unknown. root: as the call has it, or -1: it has none. begun: how
  * many collectives the rank has begun on the communicator. members and remote: ranks of the world,
  * as "0-3,5"; remote is empty for an intracommunicator.
@@ -49,6 +50,7 @@ enum hang_use {
     HANG_USE_LEADER = 3, /* of MPI_Intercomm_create */
     HANG_USE_PARTITIONED = 5,
     HANG_USE_INSIDE = 7, /* collectives that the groups of an intercommunicator do on their own */
+    HANG_USE_WINDOW = 8,
     HANG_USES = 16
 };
 /* From here on contexts are of communicators that are being made. Their numbers say nothing. */
@@ -61,12 +63,22 @@ enum {
     HANG_NO_NUMBER = INT32_MAX
 };
 
+/* Tags of a window's messages, as mpi/win/win_wire.h has them; others are of answers. */
+enum {
+    HANG_TAG_POST = 1,
+    HANG_TAG_COMPLETE = 2
+};
+
+/* The name of the communicator of a window without a name. */
+#define HANG_WINDOW "window"
+
 enum hang_what {
     HANG_SEND,
     HANG_RECV,
     HANG_PROBE,
     HANG_CLOSE,
-    HANG_READY
+    HANG_READY,
+    HANG_LOCK
 };
 enum hang_mode {
     HANG_ALL,

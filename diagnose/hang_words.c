@@ -68,17 +68,19 @@ const char *words_comm(struct hang *h, const struct hang_comm *comm)
 {
     if (!comm)
         return "an unknown communicator";
-    if (*comm->name)
+    bool is_window = !strcmp(comm->name, HANG_WINDOW);
+    const char *kind = is_window ? HANG_WINDOW : "communicator";
+    if (*comm->name && !is_window)
         return comm->name;
     unsigned number = comm->context / HANG_USES;
     if (h->terse)
-        return words(h, "communicator #%u", number);
+        return words(h, "%s #%u", kind, number);
     const char *first = members(h, graph_group(comm, !*graph_group(comm, false)));
     if (comm->context >= hang_context_making)
         return words(h, "a communicator of %s, which it makes", first);
     return *comm->remote ? words(h, "communicator #%u of %s and %s", number, first,
                                  members(h, graph_group(comm, true)))
-                         : words(h, "communicator #%u of %s", number, first);
+                         : words(h, "%s #%u of %s", kind, number, first);
 }
 
 const char *words_envelope(struct hang *h, const struct hang_comm *comm, int tag)
@@ -107,13 +109,23 @@ enum wait_kind {
     PARTITIONED,
     CALL,
     READY,
-    CLOSE
+    CLOSE,
+    LOCK,
+    POST,
+    COMPLETE,
+    ANSWER
 };
 
 static enum wait_kind kind_of(const struct hang_item *item)
 {
     if (item->what == HANG_CLOSE || item->what == HANG_READY)
         return item->what == HANG_CLOSE ? CLOSE : READY;
+    if (item->what == HANG_LOCK)
+        return LOCK;
+    if (item->use == HANG_USE_WINDOW)
+        return item->tag == HANG_TAG_POST       ? POST
+               : item->tag == HANG_TAG_COMPLETE ? COMPLETE
+                                                : ANSWER;
     if (!hang_is_program(item->use))
         return CALL;
     if (item->what == HANG_SEND)
@@ -130,8 +142,32 @@ const struct words_wait *words_wait(const struct hang_item *item)
         [CALL] = {"Call", "does not, and "},
         [READY] = {"MPI_Pready", ""},
         [CLOSE] = {"MPI_Finalize", ""},
+        [LOCK] = {"MPI_Win_unlock", "does not, and "},
+        [POST] = {"MPI_Win_post", "does not, and "},
+        [COMPLETE] = {"MPI_Win_complete", "does not, and "},
+        [ANSWER] = {"Call of MPI", "does not, and "},
     };
     return &waits[kind_of(item)];
+}
+
+/* The rank in the world of one in a communicator, or -1: unknown. */
+static int world_rank(const struct hang_comm *comm, int rank)
+{
+    int first, last;
+    for (const char *list = comm ? comm->members : ""; (list = hang_text_range(list, &first, &last));
+         rank -= last - first + 1)
+        if (rank <= last - first)
+            return first + rank;
+    return -1;
+}
+
+static const char *lock(struct hang *h, const struct hang_item *item, const char *peer)
+{
+    int target = world_rank(item->comm, item->tag);
+    if (item->rank == item->tag)
+        return words(h, "the lock of %s", peer);
+    return target < 0 ? words(h, "%s to unlock its rank %d", peer, item->tag)
+                      : words(h, "%s to unlock rank %d", peer, target);
 }
 
 /* The awaited thing, without its envelope. */
@@ -142,6 +178,10 @@ static const char *awaited(struct hang *h, const struct hang_item *item, const c
     case RECEIPT: return words(h, "%s to receive %" PRIu64 " byte%s", peer, item->bytes, s);
     case CALL: return words(h, "%s to call it, too", peer);
     case CLOSE: return words(h, "%s to finalize", peer);
+    case LOCK: return lock(h, item, peer);
+    case POST: return words(h, "%s to call MPI_Win_post", peer);
+    case COMPLETE: return words(h, "%s to call MPI_Win_complete", peer);
+    case ANSWER: return words(h, "%s to answer", peer);
     case READY:
         return words(h, "MPI_Pready on %" PRIu64 " partition%s of its message to %s", item->bytes,
                      s, peer);
@@ -169,6 +209,8 @@ const char *words_item(struct hang *h, const struct hang_item *item, const char 
     const char *what = awaited(h, item, peer);
     if (item->what == HANG_CLOSE)
         return what;
+    if (item->use == HANG_USE_WINDOW)
+        return words(h, "%s (%s)", what, words_comm(h, item->comm));
     if (!strcmp(item->state, "moving")) {
         state = ", which is on its way";
     } else if (item->what == HANG_SEND && strcmp(item->state, "asked")) {
@@ -236,7 +278,8 @@ const char *words_state(struct hang *h, int rank, bool brief)
 {
     const struct hang_rank *r = &h->ranks[rank];
     const struct hang_answer *answer = &h->nodes[rank].answer;
-    const char *text = answer->thread_count ? "" : "is in MPI";
+    bool is_outside = hang_text_others(answer) > 0; /* the library's thread has answered */
+    const char *text = answer->thread_count ? "" : is_outside ? "is outside MPI" : "is in MPI";
     switch (r->state) {
     case DIAGNOSE_ENDED:
         return WIFSIGNALED(r->status)
@@ -254,6 +297,8 @@ const char *words_state(struct hang *h, int rank, bool brief)
         text = words(h, "%s%s%s", text, i ? "; " : "", thread_state(h, &answer->threads[i], brief));
     if (answer->thread_count > THREADS_SHOWN)
         text = words(h, "%s; and so on", text);
+    if (!answer->thread_count && is_outside)
+        return words(h, "%s and %s", text, answer->others.computing ? "computes" : "sleeps");
     if (answer->others.computing)
         return words(h, "%s; and another of its threads computes", text);
     if (answer->others.asleep && !h->strict)

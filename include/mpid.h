@@ -431,12 +431,17 @@ void mpid_tell_request(struct mpid_wait_report *report, const struct mpid_reques
 void mpid_tell_receive(struct mpid_wait_report *report, const struct mpid_envelope *want);
 /* So many parts of a message to there that the program has not made ready. */
 void mpid_tell_unready(struct mpid_wait_report *report, const struct mpid_envelope *to, uint64_t parts);
+/* A lock: env has the rank that holds it, and as tag the rank whose lock it is. They are the same if
+ * its holder is not known. */
+void mpid_tell_lock(struct mpid_wait_report *report, const struct mpid_envelope *env);
 /* A message that fits want. */
 void mpid_tell_probe(struct mpid_wait_report *report, const struct mpid_envelope *want);
 /* All sends of this process that are not over; a mpid_tell_fn. */
 void mpid_tell_sends(void *arg, struct mpid_wait_report *report);
 /* Any one of the told requests would do. */
 void mpid_tell_any(struct mpid_wait_report *report);
+/* The thread is the library's, and waits for nothing: it is left out. */
+void mpid_tell_none(struct mpid_wait_report *report);
 
 /* What the layer above knows of a communicator. peer() is that of the remote group, or NULL. */
 struct mpid_comm_view {

@@ -38,7 +38,8 @@ const struct mpid_envelope *hang_peek;
 struct mpid_wait_report {
     char *text;
     size_t len, room;
-    size_t mode_at; /* of the mode of the thread that tells */
+    size_t thread_at; /* of the thread that tells */
+    size_t mode_at; /* of its mode */
     int items;
     bool cut; /* there was no room for something */
 };
@@ -232,6 +233,13 @@ void mpid_tell_receive(struct mpid_wait_report *report, const struct mpid_envelo
         put_receive(report, want, 0, "posted");
 }
 
+void mpid_tell_lock(struct mpid_wait_report *report, const struct mpid_envelope *env)
+{
+    if (counts(report))
+        put(report, "A\tlock\t%u\t%" PRId64 "\t%d\t%d\t0\t\n", env->context,
+            world_rank(env->context, env->rank), env->rank, env->tag);
+}
+
 void mpid_tell_unready(struct mpid_wait_report *report, const struct mpid_envelope *to, uint64_t parts)
 {
     if (counts(report))
@@ -257,11 +265,17 @@ void mpid_tell_any(struct mpid_wait_report *report)
     set_mode(report, "some");
 }
 
+void mpid_tell_none(struct mpid_wait_report *report)
+{
+    report->len = report->thread_at;
+    report->mode_at = 0;
+}
+
 /* Begin with a thread. ms: it has waited for, -1: unknown. */
 static void put_thread(struct mpid_wait_report *report, int64_t ms)
 {
     struct call_site place;
-    size_t begin = report->len;
+    size_t begin = report->thread_at = report->len;
     call_site_find(&place, false);
     report->items = 0;
     put(report, "T\t%s\t", place.function);

@@ -433,6 +433,7 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name)
     if (!win_name)
         return win_error(on, MPI_ERR_ARG, __func__, "win_name is NULL");
     name_set(&on->name, win_name);
+    win_name_comm(on);
     return MPI_SUCCESS;
 }
 

@@ -30,8 +30,9 @@ enum {
     CONTEXT_LEADER = 3, /* of MPI_Intercomm_create in its peer communicator, with the user's tags */
     CONTEXT_COUNTER = 4, /* of the shared pointer of a file: see mpi/io/file_counter.h */
     CONTEXT_PART = 5,   /* of partitioned communication: see mpi/request/part.c */
-    CONTEXT_LOCAL = 6   /* context of the communicator inside an intercommunicator, which has
+    CONTEXT_LOCAL = 6,  /* context of the communicator inside an intercommunicator, which has
                            collective messages only */
+    CONTEXT_WIN = 8     /* of windows: see mpi/win/win_wire.h */
 };
 
 /* Contexts from here on belong to no communicator: processes without a common one meet in them. The

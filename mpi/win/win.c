@@ -154,7 +154,15 @@ uint32_t win_failures(void)
     return atomic_load_explicit(&comm_list_failures, memory_order_acquire);
 }
 
-/* ---- errors ---- */
+/* ---- names and errors ---- */
+
+void win_name_comm(struct win *win)
+{
+    char text[MPI_MAX_OBJECT_NAME + 8], name[MPI_MAX_OBJECT_NAME];
+    bool named = name_get(&win->name, name) > 0;
+    snprintf(text, sizeof(text), "window%s%s", named ? " " : "", name);
+    name_set(&win->comm->name, text);
+}
 
 int win_error(struct win *win, int error_class, const char *function, const char *fmt, ...)
 {

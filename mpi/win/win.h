@@ -4,8 +4,8 @@
  * Windows: memory of each member of a communicator that the others access by one-sided operations
  * (MPI-5.0 chapter 12).
  *
- * A window has a communicator of its own. Its collective context serves creation and fences; its
- * point-to-point context carries the messages of mpi/win/win_wire.h.
+ * A window has a communicator of its own. Its collective context serves creation and fences; that of
+ * windows carries the messages of mpi/win/win_wire.h. Reports name it by the communicator's name.
  *
  * A target is reached in one of two ways, which is settled when the window is made, and is the same
  * for all operations. Where the members of a host map its memory, an operation is a copy, or an
@@ -185,5 +185,7 @@ int win_error(struct win *win, int error_class, const char *function, const char
     __attribute__((format(printf, 4, 5), cold));
 /* A handle that is no window. */
 int win_bad(MPI_Win handle, const char *function) __attribute__((cold));
+/* Have reports name the window by its name, or as a window without one. */
+void win_name_comm(struct win *win);
 
 #endif

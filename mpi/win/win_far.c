@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/comm/context.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/type/op_kernels.h"
@@ -132,7 +133,7 @@ static int item_follow(struct win_item *item, struct request *request, int rc)
 
 static struct p2p_side side(struct win *win, int rank, int tag)
 {
-    return (struct p2p_side){win->comm, win->comm->context, rank, tag};
+    return (struct p2p_side){win->comm, win->comm->context + CONTEXT_WIN, rank, tag};
 }
 
 static int new_tag(struct win *win)
@@ -203,17 +204,12 @@ int win_far_ask_unlock(struct win *win, struct win_target *target, bool exclusiv
     return ask_answer(win, target, WIN_UNLOCK, exclusive);
 }
 
-int win_far_lock(struct win *win, struct win_target *target, bool exclusive)
-{
-    int rc = ask_answer(win, target, WIN_LOCK_ASK, exclusive);
-    return rc ? rc : win_far_wait(win, target);
-}
-
 /* ---- waiting ---- */
 
 struct waiting {
     struct win *win;
     struct win_target *target; /* NULL: all */
+    bool locks;                /* for the target's lock */
 };
 
 static int under_way(const struct waiting *w)
@@ -237,10 +233,13 @@ static bool is_done(void *arg)
 static void tell(void *arg, struct mpid_wait_report *report)
 {
     const struct waiting *w = arg;
-    for (struct win_target *t = w->win->asked; t; t = t->asked_next)
-        if (t->outstanding && (!w->target || w->target == t))
-            mpid_tell_receive(
-                report, &(struct mpid_envelope){w->win->comm->context, t->rank, WIN_TAG_FIRST});
+    for (struct win_target *t = w->win->asked; t; t = t->asked_next) {
+        struct mpid_envelope env = {w->win->comm->context + CONTEXT_WIN, t->rank, WIN_TAG_FIRST};
+        if (!t->outstanding || (w->target && w->target != t))
+            continue;
+        env.tag = w->locks ? t->rank : env.tag;
+        (w->locks ? mpid_tell_lock : mpid_tell_receive)(report, &env);
+    }
 }
 
 static int take_error(struct win_target *target)
@@ -250,10 +249,12 @@ static int take_error(struct win_target *target)
     return error;
 }
 
-int win_far_wait(struct win *win, struct win_target *target)
+static int wait_for(const struct waiting *waiting)
 {
     static const struct mpid_condition condition = {is_done, NULL, tell};
-    struct waiting w = {win, target};
+    struct waiting w = *waiting;
+    struct win *win = w.win;
+    struct win_target *target = w.target;
     int rc = MPI_SUCCESS;
     if (!is_done(&w))
         mpid_wait_condition(&condition, &w);
@@ -266,6 +267,17 @@ int win_far_wait(struct win *win, struct win_target *target)
     }
     os_unlock(&win->lock);
     return rc;
+}
+
+int win_far_wait(struct win *win, struct win_target *target)
+{
+    return wait_for(&(struct waiting){win, target, false});
+}
+
+int win_far_lock(struct win *win, struct win_target *target, bool exclusive)
+{
+    int rc = ask_answer(win, target, WIN_LOCK_ASK, exclusive);
+    return rc ? rc : wait_for(&(struct waiting){win, target, true});
 }
 
 /* ---- operations ---- */

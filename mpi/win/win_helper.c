@@ -27,14 +27,15 @@ static bool is_over(void *arg)
     return atomic_load_explicit(&stops, memory_order_acquire);
 }
 
-static void tell_nothing(void *arg, struct mpid_wait_report *report)
+static void tell_none(void *arg, struct mpid_wait_report *report)
 {
-    (void)arg, (void)report;
+    (void)arg;
+    mpid_tell_none(report);
 }
 
 static void *help(void *arg)
 {
-    static const struct mpid_condition condition = {is_over, NULL, tell_nothing};
+    static const struct mpid_condition condition = {is_over, NULL, tell_none};
     mpid_wait_condition(&condition, NULL);
     return arg;
 }

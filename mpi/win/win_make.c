@@ -386,6 +386,7 @@ static int make_comm(struct making *m)
     m->win->comm = comm;
     m->win->size = comm->size;
     m->win->rank = comm->rank;
+    win_name_comm(m->win);
     return find_near(m);
 }
 

@@ -29,6 +29,7 @@ struct win_queue {
     _Atomic uint32_t writer;   /* member + 1; 0: none */
     _Atomic uint32_t sleepers; /* processes that sleep until their turn */
     _Atomic uint32_t busy;    /* process id that changes elements which no instruction can change */
+    _Atomic uint32_t behalf;  /* for reports: whom the writer has it for, rank + 1; 0: itself */
     uint32_t members, slots;  /* slots: a power of two above members */
     _Atomic uint32_t words[]; /* [slots] who has the ticket; [members] how many times it reads */
 };

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/comm/context.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/type/op_kernels.h"
@@ -131,7 +132,7 @@ static struct win_origin *origin_of(struct win_server *server, int rank)
 
 static struct p2p_side side(const struct win_server *server, int rank, uint32_t tag)
 {
-    return (struct p2p_side){server->comm, server->comm->context, rank, (int)tag};
+    return (struct p2p_side){server->comm, server->comm->context + CONTEXT_WIN, rank, (int)tag};
 }
 
 /* Send bytes; owned is freed once they are out. */
@@ -183,6 +184,8 @@ static void give_back(struct win_server *server, struct win_origin *origin)
 {
     struct win *win = server->win;
     bool exclusive = origin->locked == WIN_EXCLUSIVE;
+    if (exclusive)
+        atomic_store_explicit(&queue_of(win)->behalf, 0, memory_order_relaxed);
     if (origin->locked)
         win_wake(win, win_queue_leave(queue_of(win), (uint32_t)win->near_me, exclusive));
     origin->locked = WIN_UNLOCKED;
@@ -194,6 +197,9 @@ static void give_lock(struct win_server *server, const struct due *due)
     struct win_origin *origin = origin_of(server, due->rank); /* it is there */
     win_wake(win, win_queue_enter(queue_of(win), (uint32_t)win->near_me, is_exclusive(&due->head)));
     origin->locked = is_exclusive(&due->head) ? WIN_EXCLUSIVE : WIN_SHARED;
+    if (is_exclusive(&due->head))
+        atomic_store_explicit(&queue_of(win)->behalf, (uint32_t)due->rank + 1,
+                              memory_order_relaxed);
     origin->waits = false;
     if (win_has_failed(win, due->rank) ||
         !answer_word(server, due->rank, due->head.tag, MPI_SUCCESS))

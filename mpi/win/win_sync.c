@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
@@ -133,7 +134,7 @@ static void close_fence(struct win *win)
 
 static struct p2p_side side(struct win *win, int rank, int tag)
 {
-    return (struct p2p_side){win->comm, win->comm->context, rank, tag};
+    return (struct p2p_side){win->comm, win->comm->context + CONTEXT_WIN, rank, tag};
 }
 
 /* The ranks of a group's members in the window, from malloc(); NULL with *rc set. */
@@ -314,14 +315,22 @@ static void turn_sleeps(void *arg, bool begins)
     win_queue_sleeps(turn->queue, begins);
 }
 
-/* The member that has the lock is named, if it is a writer. */
+/* Those that have the lock are named. Readers of other hosts, for which the target has it, are not
+ * known. */
 static void turn_tell(void *arg, struct mpid_wait_report *report)
 {
     const struct turn *turn = arg;
-    uint32_t writer = atomic_load(&turn->queue->writer);
-    int whom = writer ? win_rank_of(turn->win, (int)writer - 1) : turn->target->rank;
-    mpid_tell_receive(report,
-                      &(struct mpid_envelope){turn->win->comm->context, whom, WIN_TAG_FIRST});
+    struct win_queue *queue = turn->queue;
+    struct mpid_envelope env = {turn->win->comm->context + CONTEXT_WIN, 0, turn->target->rank};
+    uint32_t writer = atomic_load(&queue->writer), behalf = atomic_load(&queue->behalf);
+    for (int i = 0; i < turn->win->near_count; i++) {
+        env.rank = win_rank_of(turn->win, i);
+        if (writer == (uint32_t)i + 1 && behalf && behalf <= (uint32_t)turn->win->size)
+            env.rank = (int32_t)behalf - 1;
+        if (writer ? writer == (uint32_t)i + 1
+                   : i != turn->win->near_me && atomic_load(win_queue_holds(queue, (uint32_t)i)))
+            mpid_tell_lock(report, &env);
+    }
 }
 
 void win_bury(struct win *win, struct win_queue *queue)

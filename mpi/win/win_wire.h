@@ -2,8 +2,8 @@
 
 /*
  * The messages of windows, between an origin and a target whose memory it does not map. They are
- * point-to-point messages in the context of the window's communicator, in the byte order that both
- * have, and known by their tags:
+ * point-to-point messages in a context of the window's communicator (CONTEXT_WIN), in the byte order
+ * that both have, and known by their tags; diagnose/hang_text.h knows the first ones, too:
  *
  *   WIN_TAG_ASK       origin to target: struct win_head, its runs, its data; WIN_MESSAGE_MAX at most
  *   WIN_TAG_POST      MPI_Win_post to MPI_Win_start: nothing

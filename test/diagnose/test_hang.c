@@ -33,6 +33,8 @@ enum {
 #define SEND(peer, tag)           "A\tsend\t0\t" #peer "\t" #peer "\t" #tag "\t99\tasked\n"
 #define COLL(peer, number)        "A\trecv\t1\t" #peer "\t" #peer "\t" #number "\t0\tposted\n"
 #define ANY(tag)                  "A\trecv\t0\t-1\t-1\t" #tag "\t0\tposted\n"
+#define WINDOW(rank)              "C\t32\t4\t" #rank "\t4\twindow counters\t0-3\t\n"
+#define WIN(peer, tag)            "A\trecv\t40\t" #peer "\t" #peer "\t" #tag "\t0\tposted\n"
 #define CLOSE(peer)               "A\tclose\t0\t" #peer "\t-1\t-1\t0\topen\n"
 #define CAME(context, peer, tag)  "U\t" #context "\t" #peer "\t" #peer "\t" #tag "\t1\t4\n"
 #define GOT(peer, tag)            "W\t0\t" #peer "\t" #peer "\t" #tag "\t1\t4\n"
@@ -392,6 +394,26 @@ static const struct {
      {HEAD "T\tMPI_Waitany\tsome\t900\t1\t/a\t\n" RECV(1, 0) RECV(2, 0) WORLD(0, 0), ended, silent,
       ended},
      {"Culprit: rank 2\n", "waits in MPI_Waitany for one of 2 messages with ranks 1-2"}},
+    {"a cycle of a lock and a post",
+     {HEAD THREAD("MPI_Win_lock") "A\tlock\t40\t1\t1\t2\t0\t\n" WINDOW(0),
+      HEAD THREAD("MPI_Win_start") WIN(0, 1) WINDOW(1), silent, silent},
+     {"Culprits: ranks 0-1 (a deadlock)\n", "A cycle of waits: 0 -> 1 -> 0\n",
+      "rank 0 waits in MPI_Win_lock for rank 1 to unlock rank 2 (window counters)\n",
+      "rank 1 waits in MPI_Win_start for rank 0 to call MPI_Win_post (window counters)\n"}},
+    {"an epoch that does not end, and a lock that nobody knows the holder of",
+     {HEAD THREAD("MPI_Win_wait") WIN(1, 2) WINDOW(0),
+      HEAD THREAD("MPI_Win_flush") WIN(0, 16) WINDOW(1),
+      HEAD THREAD("MPI_Win_lock") "A\tlock\t40\t3\t3\t3\t0\t\n" WINDOW(2), silent},
+     {"Culprits: ranks 0-1 (a deadlock)\n",
+      "rank 0 waits in MPI_Win_wait for rank 1 to call MPI_Win_complete (window counters)\n",
+      "rank 1 waits in MPI_Win_flush for rank 0 to answer (window counters)\n",
+      "rank 2: waits in MPI_Win_lock for the lock of rank 3 (window counters)"}},
+    {"the library's thread alone has answered",
+     {HEAD "M\t1\t0\t0\n" WORLD(0, 0), HEAD "M\t0\t0\t1\n" WORLD(1, 0),
+      HEAD THREAD("MPI_Win_free") "A\trecv\t33\t0\t0\t4\t0\tposted\n"
+      "C\t32\t4\t2\t5\twindow\t0-3\t\n", silent},
+     {"rank 0: is outside MPI and computes", "rank 1: is outside MPI and sleeps",
+      "rank 2: waits in MPI_Win_free on window #2 of ranks 0-3 (its collective number 5)"}},
     {"rubbish is counted, and reaches no terminal",
      {HEAD "T\tMPI_\033Send\twait\t1\t0\t\t\nA\tsend\t0\t9999999999\t0\t0\t0\t\nQ\n", "no answer",
       "", silent},

@@ -2,8 +2,10 @@
 # Planted deadlocks: sourced behind ../bnr/lib.sh by scripts that set $deadlock, the program.
 
 # planted NAME CULPRITS PART...: the report at the end of the time names them, and holds every part. Runs
-# beside others, in a folder NAME of its own; settle before that is looked at, and at the end.
+# beside others, in a folder NAME of its own; settle before that is looked at, and at the end. options
+# are for mpiexec.
 BESIDE=3
+options=
 beside=
 planted() {
     [ ! -d "$1" ] || settle
@@ -32,7 +34,7 @@ plant() {
     name=$1 culprits=$2
     shift 2
     for limit in 1 5 20; do
-        run --timeout $limit -n 4 "$deadlock" "$name" >out 2>err
+        run --timeout $limit $options -n 4 "$deadlock" "$name" >out 2>err
         same "$name: the time limit ends it" $? 124
         [ $limit = 20 ] || (is_so "$@") || continue
         break

@@ -15,6 +15,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "mpi/comm/context.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/type/op_kernels.h"
@@ -114,7 +115,7 @@ static int due_count;
 
 static struct p2p_side side(int tag)
 {
-    return (struct p2p_side){win->comm, win->comm->context, 0, tag};
+    return (struct p2p_side){win->comm, win->comm->context + CONTEXT_WIN, 0, tag};
 }
 
 /* The send may last until somebody receives: the bytes are the request's. */
@@ -258,7 +259,7 @@ static void step_operation(MPI_Datatype gaps)
 /* What nobody has received. */
 static void drain(void)
 {
-    struct mpid_probe probe = {.want = {win->comm->context, MPID_ANY, MPID_ANY}};
+    struct mpid_probe probe = {.want = {win->comm->context + CONTEXT_WIN, MPID_ANY, MPID_ANY}};
     while (mpid_iprobe(&probe) == MPID_FOUND) {
         struct p2p_side from = side(probe.found.tag);
         (void)p2p_recv(&from, NULL, 0, MPI_BYTE, MPI_STATUS_IGNORE);

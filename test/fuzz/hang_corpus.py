@@ -41,7 +41,7 @@ def answers():
     yield "left", left + [
         thread("MPI_Iprobe", "poll", -1) + item("probe", 0, -1, 7) + "U\t0\t1\t1\t8\t1\t4\n"
         + WORLD.format(3, 3),
-        thread("MPI_Wait") + item("ready", 5, 1, 7)
+        thread("MPI_Wait") + item("ready", 5, 1, 7) + item("lock", 8, 1, 2)
         + "C\t24\t2\t0\t1\t\t4-5\t\n" + WORLD.format(4, 3),
         thread("MPI_Allreduce") + item("recv", 1, 0, 2) + WORLD.format(5, 3)]
 

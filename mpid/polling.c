@@ -5,6 +5,7 @@
 
 #include <sched.h>
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include "mpid/device.h"
 #include "mpid/sleep.h"
@@ -25,6 +26,11 @@ enum {
     AWAY_NS = 200000, /* others that take less poll as well, it seems; if ... */
     TIGHT_STEPS = 16, /* ... that many times in a row */
     SLEEP_NS = 100000,
+    DEAF_STEPS = 4, /* the same as TIGHT_STEPS if yields are deaf */
+    TAKEN_NS = 300000, /* others had the processor for so long, ... */
+    LATELY_NS = 20000000, /* ... within such a time, without a yield: yields are deaf for ... */
+    DEAF_NS = 20000000,   /* ... so long; doubled if it shows again, up to ... */
+    LONG_DEAF_NS = 640000000,
     SOON = 8 /* yields: news within them came because of them */
 };
 
@@ -67,10 +73,34 @@ static void pause_longer(struct polling *p, uint64_t now_ns)
     p->next_ns = now_ns + p->pause_ns;
 }
 
+/* A thread that has not slept had the processor all the time but for what others took. */
+void polling_compare(struct polling *p, uint64_t now_ns, const struct polling_use *use)
+{
+    const struct polling_use *last = &p->use;
+    uint64_t since_ns = now_ns - p->used_ns, ran_ns = use->ran_ns - last->ran_ns;
+    bool is_taken = since_ns < LATELY_NS && use->slept == last->slept && use->preempted > last->preempted &&
+                    since_ns > ran_ns + TAKEN_NS;
+    p->use = *use;
+    p->used_ns = now_ns;
+    if (!is_taken)
+        return;
+    bool again = p->deaf_for_ns && now_ns < p->deaf_ns + p->deaf_for_ns;
+    p->deaf_for_ns = !again ? DEAF_NS : p->deaf_for_ns < LONG_DEAF_NS ? 2 * p->deaf_for_ns : LONG_DEAF_NS;
+    p->deaf_ns = now_ns + p->deaf_for_ns;
+}
+
 bool polling_yielded(struct polling *p, uint64_t now_ns, uint64_t took_ns)
 {
     p->yields++;
     p->looked_ns = now_ns;
+    if (now_ns < p->deaf_ns) {
+        p->handed++; /* the sleep will */
+        p->tight++;
+        p->pause_ns = 0;
+        p->next_ns = now_ns;
+        p->left = 1;
+        return p->tight > DEAF_STEPS;
+    }
     if (took_ns <= WAIT_HANDED_NS) {
         pause_longer(p, now_ns);
     } else {
@@ -108,6 +138,16 @@ static void sleep_shortly(void)
     polling.looked_ns = os_now_ns();
 }
 
+static struct polling_use use_so_far(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage))
+        return (struct polling_use){0};
+    uint64_t ran_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+                      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    return (struct polling_use){ran_us * 1000, usage.ru_nvcsw, usage.ru_nivcsw};
+}
+
 void polling_step(void)
 {
     os_lock(&device.lock);
@@ -119,7 +159,11 @@ void polling_step(void)
     sched_yield();
     atomic_fetch_add_explicit(&stats_waits.yields, 1, memory_order_relaxed);
     uint64_t now_ns = os_now_ns();
+    bool vain = now_ns - began_ns <= WAIT_HANDED_NS;
+    struct polling_use use = vain ? use_so_far() : (struct polling_use){0};
     os_lock(&device.lock);
+    if (vain)
+        polling_compare(&polling, now_ns, &use);
     bool sleeps = polling_yielded(&polling, now_ns, now_ns - began_ns);
     os_unlock(&device.lock);
     if (sleeps && !os_lock_enabled)

@@ -11,12 +11,23 @@
  * comes. A program may also work between its polls: it then keeps the processor for a part of the
  * time that others had it, or it would not get on beside processes that compute, and it does not
  * sleep.
+ *
+ * A kernel that schedules each session or control group by itself (sched_autogroup_enabled, Slurm's
+ * cgroups) lets no other rank run at a yield, if each is in one of its own, as under Hydra. Such yields
+ * are deaf: others have the processor for long, but never because of a yield. Then a process that
+ * polls in vain sleeps at once.
  */
 #ifndef MPID_POLLING_H
 #define MPID_POLLING_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* What the thread has had of its processor so far. */
+struct polling_use {
+    uint64_t ran_ns;
+    int64_t slept, preempted; /* how often */
+};
 
 /* The device's lock guards it. */
 struct polling {
@@ -29,6 +40,10 @@ struct polling {
     uint64_t looked_ns; /* when the last step was over */
     uint64_t next_ns;   /* no yield before */
     uint64_t pause_ns;  /* from one yield to the next while others do not run; 0: they do */
+    struct polling_use use; /* at the last vain yield */
+    uint64_t used_ns;   /* when that was */
+    uint64_t deaf_ns;   /* until then yields are taken for deaf; ... */
+    uint64_t deaf_for_ns; /* ... it was for so long */
 };
 
 extern struct polling polling;
@@ -40,6 +55,9 @@ void polling_init(int ranks, int cpus);
 bool polling_yields(struct polling *p, uint64_t now_ns);
 /* A yield took so long. Returns whether to sleep besides. */
 bool polling_yielded(struct polling *p, uint64_t now_ns, uint64_t took_ns);
+
+/* The use after a yield that has let nobody run, before polling_yielded(). */
+void polling_compare(struct polling *p, uint64_t now_ns, const struct polling_use *use);
 
 /* Something came after vain polls; locked. */
 void polling_found(void);

@@ -3,6 +3,7 @@
 /* When polls that find nothing yield, and when they sleep: by a clock that the test makes up. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -111,6 +112,62 @@ static void test_works(void **state)
     assert_true(1000 * work_ns * 6 > now_ns - began_ns);
 }
 
+/* Polls of a process whose yields let nobody run, though others take the processor for taken_ns after each ran_ns of
+ * its own. Returns the sleeps. */
+static int deaf_polls(struct polling *p, int count, uint64_t ran_ns, uint64_t taken_ns, bool sleeps)
+{
+    static struct polling_use use;
+    uint64_t had_ns = 0;
+    int slept = 0;
+    for (int i = 0; i < count; i++) {
+        now_ns += POLL_NS + ALONE_NS;
+        had_ns += POLL_NS + ALONE_NS;
+        use.ran_ns += POLL_NS + ALONE_NS;
+        if (taken_ns && had_ns >= ran_ns) {
+            had_ns = 0;
+            now_ns += taken_ns;
+            use.preempted += !sleeps;
+            use.slept += sleeps;
+        }
+        if (--p->left > 0 || !polling_yields(p, now_ns))
+            continue;
+        polling_compare(p, now_ns, &use);
+        if (polling_yielded(p, now_ns, ALONE_NS)) {
+            p->looked_ns = now_ns += 100 * US;
+            use.slept++;
+            had_ns = 0; /* others have run */
+            slept++;
+        }
+    }
+    return slept;
+}
+
+/* Where the kernel parts ranks, yields let none run: it sleeps. */
+static void test_deaf(void **state)
+{
+    (void)state;
+    for (int cpus = 1; cpus <= 4; cpus += 3) {
+        struct polling p = begin(2, cpus);
+        assert_true(deaf_polls(&p, 20000, 3 * MS, 3 * MS, false) > 1000);
+        p = begin(2, cpus);
+        assert_int_equal(deaf_polls(&p, 200000, 0, 0, false), 0);                  /* alone */
+        assert_int_equal(deaf_polls(&p, 200000, 10 * MS, 50 * US, false), 0);      /* short work of the system */
+        assert_int_equal(deaf_polls(&p, 200000, 3 * MS, 3 * MS, true), 0);         /* it slept for something else */
+        assert_int_equal(polls(&p, 1000, 10 * US, ALONE_NS).sleeps, 0);
+    }
+}
+
+/* It hears that yields work again. */
+static void test_hears_again(void **state)
+{
+    (void)state;
+    struct polling p = begin(5, 4);
+    assert_true(deaf_polls(&p, 20000, 3 * MS, 3 * MS, false) > 1000);
+    now_ns += 2000 * (uint64_t)MS;
+    assert_int_equal(deaf_polls(&p, 100000, 0, 0, false), 0);
+    assert_true(polls(&p, 10000, 0, POLLED_NS).yields > 5000);
+}
+
 /* Who wants no yields gets none. */
 static void test_never(void **state)
 {
@@ -126,9 +183,9 @@ int main(void)
     if (os_settings_load(why, sizeof(why)))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),       cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_outnumbered), cmocka_unit_test(test_sleeps),
-        cmocka_unit_test(test_works),       cmocka_unit_test(test_never),
+        cmocka_unit_test(test_alone), cmocka_unit_test(test_changes), cmocka_unit_test(test_outnumbered),
+        cmocka_unit_test(test_sleeps), cmocka_unit_test(test_works), cmocka_unit_test(test_deaf),
+        cmocka_unit_test(test_hears_again), cmocka_unit_test(test_never), /* the setting stays */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,6 +207,11 @@ int BNR_Barrier(BNR_Group g);
  * return. Flushes no stdio buffer; a caller that wants that does it first. */
 int BNR_Abort(BNR_Group g, int exit_code, const char *msg) __attribute__((noreturn));
 
+/* on = 1: if this process fails, the job goes on, unless the user wants otherwise; 0, as at first: it is ended.
+ * Processes that are left learn of the failure by an event. BNR_ERR_UNSUPPORTED: another launcher
+ * decides. */
+int BNR_Tolerate(int on);
+
 /* ---- events ---- */
 
 enum {

@@ -270,6 +270,8 @@ void mpid_set_failed(void (*contexts_of)(const struct mpid_gid *gid, uint32_t ra
                                          void (*fail)(uint32_t context)));
 /* Tell the index-th process that has failed. Returns whether there is one. */
 bool mpid_failed(int index, struct mpid_gid *gid, uint32_t *rank);
+/* Whether the others go on if this process fails, or are ended, as at first. */
+void mpid_tolerate(bool on);
 /* A connection may break a moment before it is known that the peer's process has ended: wait until
  * that is known of all whose connection has broken, or for a second. */
 void mpid_wait_causes(void);

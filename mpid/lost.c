@@ -42,6 +42,14 @@ bool mpid_failed(int index, struct mpid_gid *gid, uint32_t *rank)
     return there;
 }
 
+void mpid_tolerate(bool on)
+{
+    os_lock(&device.lock);
+    if (!device.orphan)
+        (void)BNR_Tolerate(on); /* another launcher decides for itself */
+    os_unlock(&device.lock);
+}
+
 static void find_unexplained(struct vc *vc, void *arg)
 {
     bool broke = vc->state == VC_FAILED && vc->failure == MPID_LOST && vc->was_open;

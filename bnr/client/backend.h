@@ -8,6 +8,7 @@
 #define BNR_BACKEND_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@ struct backend_ops {
     /* Fill the index-th event; ev->data must stay valid during the delivery. */
     void (*event)(struct backend *b, uint32_t index, BNR_Event *ev);
     void (*abort)(struct backend *b, int exit_code, const char *msg); /* does not return */
+    void (*tolerate)(struct backend *b, bool on); /* NULL: nobody can be told */
     int (*answer)(struct backend *b, const void *text, size_t len);
     /* Hand a message in. NULL: there is nobody else. */
     int (*xcast)(struct backend *b, const struct backend_letter *letter);

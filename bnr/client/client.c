@@ -451,6 +451,16 @@ int BNR_Abort(BNR_Group g, int exit_code, const char *msg)
     _exit(backend_exit_code(exit_code));
 }
 
+int BNR_Tolerate(int on)
+{
+    if (!client.count)
+        return BNR_ERR_NOT_INIT;
+    if (!client.backend->ops->tolerate)
+        return BNR_ERR_UNSUPPORTED;
+    client.backend->ops->tolerate(client.backend, on != 0);
+    return BNR_SUCCESS;
+}
+
 /* ---- events ---- */
 
 int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, int *id)

@@ -410,6 +410,14 @@ static long native_hear(struct backend *b, void *at, size_t len)
     return got < 0 ? BNR_ERR_PROTO : got;
 }
 
+static void native_tolerate(struct backend *b, bool on)
+{
+    if (on)
+        atomic_fetch_or(&own_page(self_of(b))->flags, PAGE_TOLERANT);
+    else
+        atomic_fetch_and(&own_page(self_of(b))->flags, ~(uint32_t)PAGE_TOLERANT);
+}
+
 static void native_leave(struct backend *b)
 {
     atomic_fetch_or(&own_page(self_of(b))->flags, PAGE_FINALIZED);
@@ -442,6 +450,7 @@ static const struct backend_ops native_ops = {
     .answer = native_answer,
     .xcast = native_xcast,
     .hear = native_hear,
+    .tolerate = native_tolerate,
     .leave = native_leave,
     .rejoin = native_rejoin,
 };

@@ -113,12 +113,13 @@ static bool is_our_doing(const struct job *job, enum job_cause cause, int status
 }
 
 /* The step that follows from a cause, which is set to NONE if the user need not learn it. */
-static struct job_step blame(struct job *job, enum job_cause *cause, int code, bool is_ours)
+static struct job_step blame(struct job *job, enum job_cause *cause, int code, bool is_ours,
+                             bool tolerant)
 {
     struct job_step step = {0, JOB_GRACE_SAME};
-    bool goes_on = job->goes_on && job->state == JOB_RUNNING;
+    bool goes_on = (job->goes_on || (tolerant && !job->is_strict)) && job->state == JOB_RUNNING;
     bool is_tolerated = goes_on && *cause != JOB_CAUSE_ABORT;
-    bool is_news = !job->has_code || goes_on;
+    bool is_news = !job->has_code || job->state == JOB_RUNNING;
     if (!is_news || is_ours)
         *cause = JOB_CAUSE_NONE;
     if (!job->has_code) {
@@ -134,7 +135,7 @@ static struct job_step blame(struct job *job, enum job_cause *cause, int code, b
 struct job_step job_missed(struct job *job, enum job_cause *cause)
 {
     *cause = JOB_CAUSE_UNINITIALIZED;
-    return blame(job, cause, 1, false);
+    return blame(job, cause, 1, false, false);
 }
 
 struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
@@ -148,7 +149,7 @@ struct job_step job_rank_ended(struct job *job, const struct job_facts *facts,
         bool is_ours = is_our_doing(job, *cause, facts->status);
         if (is_ours && job->user_signal)
             code = 128 + job->user_signal;
-        step = blame(job, cause, code, is_ours);
+        step = blame(job, cause, code, is_ours, facts->tolerant);
     }
     if (!job->alive)
         step = job_event(job, JOB_LAST);

@@ -17,7 +17,8 @@
  * signal, the code of its abort. A rank that dies of a signal that the user
  * sent through mpiexec is no news: the status is then 128 + the user's signal.
  *
- * Where the job goes on after failures, each of them is news, and only an abort ends it.
+ * Where the job goes on after failures, each of them is news, and only an abort ends it. So it is too
+ * with the failure of a rank that had asked for that, unless the user wants otherwise.
  */
 #ifndef BNR_JOB_H
 #define BNR_JOB_H
@@ -60,6 +61,7 @@ struct job_facts {
     bool initialized, finalized, aborted;
     int abort_code;
     bool is_missed; /* another rank that lives has initialized and not finalized */
+    bool tolerant;  /* it had asked that others go on when ranks fail */
 };
 
 /* How long ranks have from now on. */
@@ -79,6 +81,7 @@ struct job {
     enum job_state state;
     int alive;
     bool goes_on;  /* only an abort ends the others; set it after job_init() */
+    bool is_strict; /* any failure does, though the rank had asked for something else; likewise */
     bool has_code; /* exit_code is decided */
     int exit_code;
     int user_signal; /* the first that should end the job; 0: none */

@@ -16,6 +16,7 @@ enum rollup_flag {
     ROLLUP_FINALIZED = 2,
     ROLLUP_ABORTED = 4,   /* status is the code of the abort */
     ROLLUP_NODE_LOST = 8, /* its end is not known: its node is lost */
+    ROLLUP_TOLERANT = 16, /* it had asked that others go on */
 };
 
 /* Ranks first, first + 1, ... that ended alike. */

@@ -118,7 +118,8 @@ _Static_assert(sizeof(struct table_head) == 128 + 64, "layout of version 4");
 
 enum {
     PAGE_INITIALIZED = 1,
-    PAGE_FINALIZED = 2
+    PAGE_FINALIZED = 2,
+    PAGE_TOLERANT = 4 /* if ranks fail, the others go on: see BNR_Tolerate() */
 };
 
 /* A rank's question to its daemon: a key of a rank that has no slot here. The rank writes it, then

@@ -112,6 +112,15 @@ int ranks_communicating(const struct ranks *r)
     return -1;
 }
 
+bool ranks_some_tolerate(const struct ranks *r)
+{
+    for (int i = 0; i < r->table.world_size; i++)
+        if (table_slot(&r->table, i) >= 0 && ranks_lives(&r->table, i) &&
+            atomic_load(&page_of(r, i)->flags) & PAGE_TOLERANT)
+            return true;
+    return false;
+}
+
 static void close_terminal(struct ranks *r, int rank)
 {
     if (r->terminals[rank] >= 0)
@@ -132,6 +141,7 @@ static void rank_ended(struct ranks *r, int rank, int status)
         .aborted = atomic_load(&page->aborted) != 0,
         .abort_code = *(const volatile int32_t *)&page->abort_code,
         .is_missed = !(flags & PAGE_INITIALIZED) && ranks_communicating(r) >= 0,
+        .tolerant = (flags & PAGE_TOLERANT) != 0,
     };
     table_ended(&r->table, rank, status);
     r->hooks.ended(r->hooks.arg, rank, &facts);

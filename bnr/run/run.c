@@ -765,6 +765,7 @@ static struct run *create(const struct options *o, const struct run_job *what)
     run->lost_node = -1;
     job_init(&run->job, o->nranks);
     run->job.goes_on = o->goes_on;
+    run->job.is_strict = o->is_strict;
     return run;
 }
 

@@ -69,15 +69,18 @@ static void wide_ended(void *arg, int rank, const struct rollup_run *end)
     struct job_facts facts = {.status = (int)end->status,
                               .initialized = (end->flags & ROLLUP_INITIALIZED) != 0,
                               .finalized = (end->flags & ROLLUP_FINALIZED) != 0,
-                              .aborted = (end->flags & ROLLUP_ABORTED) != 0};
+                              .aborted = (end->flags & ROLLUP_ABORTED) != 0,
+                              .tolerant = (end->flags & ROLLUP_TOLERANT) != 0};
     if (run->is_over[rank])
         return;
     if (facts.aborted) {
         facts.abort_code = (int)end->status;
         facts.status = 0;
     }
-    if (end->flags & ROLLUP_NODE_LOST)
+    if (end->flags & ROLLUP_NODE_LOST) { /* nobody knows what it had asked for: others have, or not */
         facts.status = SIGKILL;
+        facts.tolerant = ranks_some_tolerate(&run->ranks);
+    }
     run_take_end(run, rank, &facts);
 }
 

@@ -103,5 +103,8 @@ void run_explain_end(struct run *run, int rank, const struct job_facts *f, enum 
         snprintf(text, size, "exited without MPI_Init, which other ranks have called");
         break;
     }
+    size_t len = strlen(run->last_words);
+    if (f->tolerant && run->job.state == JOB_RUNNING && !run->o->goes_on) /* no option says so */
+        snprintf(run->last_words + len, sizeof(run->last_words) - len, "; the job goes on");
     mpir_abort(run->last_words);
 }

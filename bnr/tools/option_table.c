@@ -123,6 +123,9 @@ const struct option_row option_table[] = {
      "forwarded anyway."},
     {"disable-auto-cleanup dac enable-recovery continuous", NULL, OPTION_JOB, OPTION_GO_ON,
      "Let the others go on when a rank fails; MPI_Abort, also by a fatal error, still ends all."},
+    {"on-failure", "abort|notify", OPTION_JOB, OPTION_ON_FAILURE,
+     "When a rank fails, end the others (abort), or let them go on and tell them (notify). The default is "
+     "notify if the rank had functions of fault tolerance and MPI_ERRORS_RETURN, and otherwise abort."},
 
     {"bind-to bindto binding", "WHAT", OPTION_PLACE, OPTION_BIND,
      "Bind each rank to a hwthread, core, l1cache ... l5cache, numa or package (or socket), "

@@ -96,6 +96,16 @@ static int set_own(struct reader *r, const char *setting, const char *value)
                                                               : reader_push(&r->app.env.set, line);
 }
 
+static int set_on_failure(struct reader *r, const char *option, const char *what)
+{
+    bool notifies = !strcmp(what, "notify");
+    if (!notifies && strcmp(what, "abort") != 0)
+        return reader_refuse(r, "'%s' takes abort or notify, not '%s'", option, what);
+    r->o->goes_on = notifies;
+    r->o->is_strict = !notifies;
+    return 0;
+}
+
 static int set_errhandler(struct reader *r, const char *option, const char *name)
 {
     static const char prefix[] = "mpi_errors_";
@@ -404,6 +414,7 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_PSET: return set_pset(r, option, value);
     case OPTION_MEMORY: return set_memory(r, option, value);
     case OPTION_GO_ON: o->goes_on = true; return 0;
+    case OPTION_ON_FAILURE: return set_on_failure(r, option, value);
     case OPTION_UNIVERSE: return parse_universe(r, option, value);
     case OPTION_PRETEND: return reader_number(r, option, value, 1, &o->pretend_hosts);
     case OPTION_MERGE: o->merge = true; return 0;

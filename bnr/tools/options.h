@@ -101,6 +101,7 @@ struct options {
     bool check;   /* collective calls across ranks */
     bool merge;   /* stderr goes where stdout goes */
     bool goes_on; /* when a rank fails, the others are left alone */
+    bool is_strict; /* they are not, whatever the ranks ask for */
     bool version;
     const char *debugger; /* one a rank, in a window; or NULL */
     bool has_totalview;   /* mpiexec runs under it */

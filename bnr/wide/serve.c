@@ -267,7 +267,8 @@ struct rollup_run serve_run(int rank, const struct job_facts *facts)
 {
     uint32_t flags = (facts->initialized ? ROLLUP_INITIALIZED : 0) |
                      (facts->finalized ? ROLLUP_FINALIZED : 0) |
-                     (facts->aborted ? ROLLUP_ABORTED : 0);
+                     (facts->aborted ? ROLLUP_ABORTED : 0) |
+                     (facts->tolerant ? ROLLUP_TOLERANT : 0);
     return (struct rollup_run){
         (uint32_t)rank, 1, (uint32_t)(facts->aborted ? facts->abort_code : facts->status), flags};
 }

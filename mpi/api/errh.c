@@ -6,6 +6,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
+#include "mpi/ft/asked.h"
 #include "mpi/io/file.h"
 #include "mpi/session.h"
 
@@ -251,6 +252,9 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
                          errh_name(errhandler).text,
                          errh_from(errhandler) ? " for communicators" : "");
     errh_set(&on->errhandler, new);
+    bool returns = !errh_is_fatal(&on->errhandler);
+    if (returns || comm == MPI_COMM_WORLD)
+        asked_handler(returns);
     return MPI_SUCCESS;
 }
 

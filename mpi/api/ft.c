@@ -9,10 +9,19 @@
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
 #include "mpi/ft/accord.h"
+#include "mpi/ft/asked.h"
 #include "mpi/ft/failed.h"
 #include "mpi/ft/revoke.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
+
+/* The communicator of a handle, or NULL. A program that calls this goes on after failures. */
+static struct comm *find(MPI_Comm handle)
+{
+    if (mpi_state == MPI_STATE_READY)
+        asked_call();
+    return comm_any(handle);
+}
 
 static int null_argument(struct comm *comm, const char *function)
 {
@@ -40,7 +49,7 @@ static int give(struct comm *comm, struct group *group, MPI_Group *handle, const
  */
 int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *group)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!group)
@@ -65,7 +74,7 @@ int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *group)
  */
 int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!num_acked)
@@ -85,7 +94,7 @@ int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked)
  */
 int PMPIX_Comm_failure_ack(MPI_Comm comm)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     (void)failed_acknowledge(on, INT_MAX);
@@ -104,7 +113,7 @@ int PMPIX_Comm_failure_ack(MPI_Comm comm)
  */
 int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!failedgrp)
@@ -127,7 +136,7 @@ int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
  */
 int PMPIX_Comm_revoke(MPI_Comm comm)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (revoke(on))
@@ -146,7 +155,7 @@ int PMPIX_Comm_revoke(MPI_Comm comm)
  */
 int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
     if (!flag)
@@ -177,8 +186,8 @@ static int raise(struct comm *comm, int error_class, const char *function)
 /*
  * Agree on a number among the members of a communicator that live.
  *
- * Every member that lives must call this, or MPIX_Comm_iagree; the call waits for them, and for nobody
- * who is gone. All get the same number and the same error class, whoever dies meanwhile. The number of a
+ * Every member that lives must call this, or MPIX_Comm_iagree; the call waits for them, and for no
+ * other. All get the same number and the same error class, even if some die meanwhile. The number of a
  * member that dies during the call may count or not. It works on a communicator that is revoked. Of an
  * intercommunicator, the members of both groups agree.
  *
@@ -192,7 +201,7 @@ static int raise(struct comm *comm, int error_class, const char *function)
  */
 int PMPIX_Comm_agree(MPI_Comm comm, int *flag)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     struct request *request;
     if (!on)
         return errh_bad_comm(comm, __func__);
@@ -222,7 +231,7 @@ int PMPIX_Comm_agree(MPI_Comm comm, int *flag)
  */
 int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     struct request *made;
     if (!on)
         return errh_bad_comm(comm, __func__);
@@ -253,7 +262,7 @@ int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request)
  */
 int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     struct request *request;
     if (!on)
         return errh_bad_comm(comm, __func__);
@@ -281,7 +290,7 @@ int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
  */
 int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    struct comm *on = comm_any(comm);
+    struct comm *on = find(comm);
     struct request *made;
     if (!on)
         return errh_bad_comm(comm, __func__);

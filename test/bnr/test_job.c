@@ -21,19 +21,20 @@ static void the_end_of_a_rank_is_judged(void **state)
         enum job_cause cause;
         int code;
     } rows[] = {
-        {{EXITED(0), false, false, false, 0, false}, JOB_CAUSE_NONE, 0},
-        {{EXITED(0), true, true, false, 0, false}, JOB_CAUSE_NONE, 0},
-        {{EXITED(0), true, false, false, 0, false}, JOB_CAUSE_UNFINALIZED, 1},
-        {{EXITED(3), true, true, false, 0, false}, JOB_CAUSE_CODE, 3},
-        {{KILLED(9), true, false, false, 0, false}, JOB_CAUSE_SIGNAL, 137},
-        {{KILLED(11 | 0x80), true, false, false, 0, false}, JOB_CAUSE_SIGNAL, 139},
-        {{EXITED(5), true, false, true, 5, false}, JOB_CAUSE_ABORT, 5},
-        {{KILLED(9), true, false, true, 5, false}, JOB_CAUSE_ABORT, 5},
-        {{EXITED(1), true, false, true, 0, false}, JOB_CAUSE_ABORT, 1},
-        {{EXITED(1), true, false, true, 256, false}, JOB_CAUSE_ABORT, 1},
-        {{EXITED(255), true, false, true, -1, false}, JOB_CAUSE_ABORT, 255},
-        {{EXITED(0), false, false, false, 0, true}, JOB_CAUSE_UNINITIALIZED, 1},
-        {{EXITED(0), true, true, false, 0, true}, JOB_CAUSE_NONE, 0},
+        {{EXITED(0), false, false, false, 0, false, false}, JOB_CAUSE_NONE, 0},
+        {{EXITED(0), true, true, false, 0, false, false}, JOB_CAUSE_NONE, 0},
+        {{EXITED(0), true, false, false, 0, false, false}, JOB_CAUSE_UNFINALIZED, 1},
+        {{EXITED(3), true, true, false, 0, false, false}, JOB_CAUSE_CODE, 3},
+        {{KILLED(9), true, false, false, 0, false, false}, JOB_CAUSE_SIGNAL, 137},
+        {{KILLED(11 | 0x80), true, false, false, 0, false, false}, JOB_CAUSE_SIGNAL, 139},
+        {{EXITED(5), true, false, true, 5, false, false}, JOB_CAUSE_ABORT, 5},
+        {{KILLED(9), true, false, true, 5, false, false}, JOB_CAUSE_ABORT, 5},
+        {{EXITED(1), true, false, true, 0, false, false}, JOB_CAUSE_ABORT, 1},
+        {{EXITED(1), true, false, true, 256, false, false}, JOB_CAUSE_ABORT, 1},
+        {{EXITED(255), true, false, true, -1, false, false}, JOB_CAUSE_ABORT, 255},
+        {{EXITED(0), false, false, false, 0, true, false}, JOB_CAUSE_UNINITIALIZED, 1},
+        {{EXITED(0), true, true, false, 0, true, false}, JOB_CAUSE_NONE, 0},
+        {{KILLED(9), true, false, false, 0, false, true}, JOB_CAUSE_SIGNAL, 137},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         int code;
@@ -43,7 +44,8 @@ static void the_end_of_a_rank_is_judged(void **state)
 }
 
 /* A script of what happens: 'e' a rank exits with n, 'a' aborts with n, 'k' a rank is killed by n,
- * 's' the user sends n, 'g' the grace is over, 't' time is up; then what is sent and what is told.
+ * 'K' the same of one that had asked the others to go on, 's' the user sends n, 'g' the grace is over,
+ * 't' time is up; then what is sent and what is told.
  */
 struct happening {
     char what;
@@ -62,7 +64,8 @@ static void play(const struct happening *script, int ranks, bool goes_on, int ex
         struct job_facts facts = {0};
         struct job_step step = {0, JOB_GRACE_SAME};
         enum job_cause cause = JOB_CAUSE_NONE;
-        facts.status = h->what == 'k' ? KILLED(h->n) : EXITED(h->n);
+        facts.status = h->what == 'k' || h->what == 'K' ? KILLED(h->n) : EXITED(h->n);
+        facts.tolerant = h->what == 'K';
         facts.aborted = h->what == 'a';
         facts.abort_code = h->n;
         switch (h->what) {
@@ -215,6 +218,41 @@ static void a_job_may_go_on_after_failures(void **state)
         play(rows[i].script, rows[i].ranks, true, rows[i].code, rows[i].claim);
 }
 
+static void a_rank_may_ask_the_others_to_go_on(void **state)
+{
+    static const struct {
+        const char *claim;
+        int ranks, code;
+        struct happening script[8];
+    } rows[] = {
+        {"each failure is told, the first decides",
+         4,
+         137,
+         {{'K', 9, 0, JOB_CAUSE_SIGNAL}, {'e', 0, 0, 0}, {'K', 11, 0, JOB_CAUSE_SIGNAL}, {'e', 0, 0, 0}}},
+        {"one that has not asked ends the job",
+         3,
+         137,
+         {{'K', 9, 0, JOB_CAUSE_SIGNAL}, {'k', 11, SIGTERM, JOB_CAUSE_SIGNAL}, {'k', 15, 0, 0}}},
+        {"so does an abort",
+         3,
+         137,
+         {{'K', 9, 0, JOB_CAUSE_SIGNAL}, {'a', 5, SIGTERM, JOB_CAUSE_ABORT}, {'k', 15, 0, 0}}},
+        {"after an interrupt it is no news",
+         2,
+         130,
+         {{'s', SIGINT, SIGINT, 0}, {'K', SIGINT, 0, 0}, {'K', SIGINT, 0, 0}}},
+    };
+    struct job job;
+    enum job_cause cause;
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        play(rows[i].script, rows[i].ranks, false, rows[i].code, rows[i].claim);
+    job_init(&job, 2);
+    job.is_strict = true;
+    const struct job_facts facts = {.status = KILLED(9), .initialized = true, .tolerant = true};
+    assert_int_equal(job_rank_ended(&job, &facts, &cause).signal, SIGTERM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +260,7 @@ int main(void)
         cmocka_unit_test(jobs_end_as_told),
         cmocka_unit_test(who_is_asked_from_outside_has_long),
         cmocka_unit_test(a_job_may_go_on_after_failures),
+        cmocka_unit_test(a_rank_may_ask_the_others_to_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,6 +190,12 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
     return BNR_SUCCESS;
 }
 
+int BNR_Tolerate(int on)
+{
+    (void)on;
+    return BNR_ERR_UNSUPPORTED;
+}
+
 int BNR_Get_news(unsigned **news)
 {
     *news = &beneath_news;

@@ -6,21 +6,33 @@
  *   win_random FIRST COUNT
  *
  * In each round all draw, from the same numbers, what each process does: sums and maxima of any
- * places, puts of places that belong to one operation of this round, and tickets. Each process does
- * its own part in an epoch of a random kind; afterwards every memory must be as the model says, and
- * the tickets that were drawn must be those that there were. Origins use random datatypes, lengths,
- * and forms of the calls.
+ * places, sums of doubles, puts, short and long, of places that belong to one operation of this
+ * round, gets of places that nobody changes, and tickets. Each process does its own part in an epoch
+ * of a random kind; afterwards every memory must be as the model says, and the tickets that were
+ * drawn must be those that there were. Origins use random datatypes, lengths, and forms of the calls.
  */
+#include <stdbool.h>
+
 #include "windows.h"
 
 enum {
     SUMS = 200,
     MAXIMA = 100,
+    DOUBLES = 100,
     PUTS = 1200,
-    TICKET = SUMS + MAXIMA + PUTS,
+    LONGS = 15000, /* of a member's first operation, which may be long */
+    STILL = 6000,
+    /* where they begin */
+    AT_MAXIMA = SUMS,
+    AT_DOUBLES = AT_MAXIMA + MAXIMA,
+    AT_PUTS = AT_DOUBLES + DOUBLES,
+    AT_LONGS = AT_PUTS + PUTS,
+    AT_STILL = AT_LONGS + LONGS,
+    TICKET = AT_STILL + STILL,
     PLACES,
     ROUNDS = 12,
-    OPS = 10
+    OPS = 10,
+    COUNT_MAX = 2500
 };
 
 static int rank, size;
@@ -33,6 +45,12 @@ static unsigned draw(unsigned *seed, unsigned below)
     return (*seed >> 8) % below;
 }
 
+/* A number that nobody changes. */
+static long still(int target, int place)
+{
+    return -1000000L * target - place;
+}
+
 /* What one operation does: count places, step apart, from first on, at a target. */
 struct op {
     int target, first, count, step, kind;
@@ -42,29 +60,47 @@ struct op {
 enum {
     SUM,
     MAX,
+    DOUBLE,
     PUT,
+    GET,
     FETCH,
-    OP_KINDS
+    OP_KINDS,
+    LONG = OP_KINDS
 };
 
 /* The places of sums and maxima are apart, since one place must see one operation; those of puts
  * belong to one operation of the round, as puts have no order. */
 static struct op draw_op(unsigned *seed, int who)
 {
-    static const int rooms[OP_KINDS] = {[SUM] = SUMS, [MAX] = MAXIMA, [FETCH] = 1};
+    const int rooms[] = {[SUM] = SUMS,  [MAX] = MAXIMA, [DOUBLE] = DOUBLES,
+                         [GET] = STILL, [FETCH] = 1,    [PUT] = PUTS / (size * OPS),
+                         [LONG] = LONGS / size};
+    const int firsts[] = {[MAX] = AT_MAXIMA, [DOUBLE] = AT_DOUBLES, [GET] = AT_STILL, [FETCH] = TICKET,
+                          [PUT] = AT_PUTS + who * rooms[PUT],
+                          [LONG] = AT_LONGS + who / OPS * rooms[LONG]};
     struct op op = {.target = (int)draw(seed, (unsigned)size), .kind = (int)draw(seed, OP_KINDS)};
-    int room = op.kind == PUT ? PUTS / (size * OPS) : rooms[op.kind];
-    int first = op.kind == SUM     ? 0
-                : op.kind == MAX   ? SUMS
-                : op.kind == FETCH ? TICKET
-                                   : SUMS + MAXIMA + who * room;
-    op.count = 1 + (int)draw(seed, 12);
+    if (op.kind == PUT && who % OPS == 0)
+        op.kind = LONG;
+    int room = rooms[op.kind], first = firsts[op.kind];
+    bool is_long = op.kind == LONG || (op.kind == GET && draw(seed, 2));
+    op.count = 1 + (int)draw(seed, is_long ? COUNT_MAX : 12);
     op.step = 1 + (int)draw(seed, 4);
+    if (is_long && op.count * op.step > room)
+        op.step = 1;
     if (op.count * op.step > room)
         op.count = op.step = 1;
     op.first = first + (int)draw(seed, (unsigned)(room - op.count * op.step + 1));
     op.value = (long)draw(seed, 1000) + 1;
     return op;
+}
+
+/* A place has the bytes of a double. Sums of whole numbers are exact in any order. */
+static void add_double(long *place, double value)
+{
+    double sum;
+    memcpy(&sum, place, sizeof(sum));
+    sum += value;
+    memcpy(place, &sum, sizeof(sum));
 }
 
 static void apply(const struct op *op)
@@ -75,9 +111,11 @@ static void apply(const struct op *op)
             *place += op->value + i;
         else if (op->kind == MAX)
             *place = *place > op->value + i ? *place : op->value + i;
-        else if (op->kind == PUT)
+        else if (op->kind == DOUBLE)
+            add_double(place, (double)(op->value + i));
+        else if (op->kind == PUT || op->kind == LONG)
             *place = op->value + i;
-        else
+        else if (op->kind == FETCH)
             *place += 1;
     }
 }
@@ -86,13 +124,14 @@ static void apply(const struct op *op)
 static MPI_Datatype type_of(const struct op *op, unsigned how)
 {
     MPI_Datatype type;
-    int at[16];
+    static int at[COUNT_MAX];
+    MPI_Datatype element = op->kind == DOUBLE ? MPI_DOUBLE : MPI_LONG;
     for (int i = 0; i < op->count; i++)
         at[i] = i * op->step;
     if (how % 2)
-        OK(MPI_Type_vector(op->count, 1, op->step, MPI_LONG, &type));
+        OK(MPI_Type_vector(op->count, 1, op->step, element, &type));
     else
-        OK(MPI_Type_create_indexed_block(op->count, 1, at, MPI_LONG, &type));
+        OK(MPI_Type_create_indexed_block(op->count, 1, at, element, &type));
     OK(MPI_Type_commit(&type));
     return type;
 }
@@ -107,19 +146,32 @@ static void start(struct window *w, const struct op *op, long *values, long *was
         OK(MPI_Fetch_and_op(&one, was, MPI_LONG, op->target, at, MPI_SUM, w->win));
         return;
     }
-    for (int i = 0; i < op->count; i++)
-        values[i] = op->value + i;
+    for (int i = 0; i < op->count; i++) {
+        values[i] = op->kind == DOUBLE ? 0 : op->value + i;
+        if (op->kind == DOUBLE)
+            add_double(&values[i], (double)(op->value + i));
+    }
     type = type_of(op, (unsigned)op->value);
-    if (op->kind == PUT && requests)
+    MPI_Datatype element = op->kind == DOUBLE ? MPI_DOUBLE : MPI_LONG;
+    MPI_Op how = op->kind == MAX ? MPI_MAX : MPI_SUM;
+    if (op->kind == GET && requests)
+        OK(MPI_Rget(was, op->count, MPI_LONG, op->target, at, 1, type, w->win, &request));
+    else if (op->kind == GET)
+        OK(MPI_Get(was, op->count, MPI_LONG, op->target, at, 1, type, w->win));
+    else if (op->kind == LONG && op->step == 1)
+        OK(MPI_Put(values, op->count, MPI_LONG, op->target, at, op->count, MPI_LONG, w->win));
+    else if ((op->kind == PUT || op->kind == LONG) && requests)
         OK(MPI_Rput(values, op->count, MPI_LONG, op->target, at, 1, type, w->win, &request));
-    else if (op->kind == PUT)
+    else if (op->kind == PUT || op->kind == LONG)
         OK(MPI_Put(values, op->count, MPI_LONG, op->target, at, 1, type, w->win));
     else if (requests && op->value % 2)
-        OK(MPI_Raccumulate(values, op->count, MPI_LONG, op->target, at, 1, type,
-                           op->kind == SUM ? MPI_SUM : MPI_MAX, w->win, &request));
+        OK(MPI_Raccumulate(values, op->count, element, op->target, at, 1, type, how, w->win,
+                           &request));
+    else if (op->value % 5 == 0)
+        OK(MPI_Accumulate(values, op->count, element, op->target, at, 1, type, how, w->win));
     else
-        OK(MPI_Get_accumulate(values, op->count, MPI_LONG, was, op->count, MPI_LONG, op->target, at,
-                              1, type, op->kind == SUM ? MPI_SUM : MPI_MAX, w->win));
+        OK(MPI_Get_accumulate(values, op->count, element, was, op->count, element, op->target, at,
+                              1, type, how, w->win));
     OK(MPI_Type_free(&type));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
@@ -159,7 +211,7 @@ static void end(struct window *w, int epoch)
 /* Returns the sum of the tickets that this process drew. */
 static long play(struct window *w, const struct op *ops, int epoch, MPI_Group all)
 {
-    static long values[OPS][16], was[OPS][16];
+    static long values[OPS][COUNT_MAX], was[OPS][COUNT_MAX];
     long sum = 0;
     begin(w, epoch, all);
     for (int i = 0; i < OPS; i++) {
@@ -173,8 +225,11 @@ static long play(struct window *w, const struct op *ops, int epoch, MPI_Group al
             OK(MPI_Win_unlock(ops[i].target, w->win));
     }
     end(w, epoch);
-    for (int i = 0; i < OPS; i++)
+    for (int i = 0; i < OPS; i++) {
         sum += ops[i].kind == FETCH ? was[i][0] : 0;
+        for (int j = 0; ops[i].kind == GET && j < ops[i].count; j++)
+            CHECK(was[i][j] == still(ops[i].target, ops[i].first + j * ops[i].step));
+    }
     return sum;
 }
 
@@ -232,6 +287,12 @@ int main(int argc, char **argv)
         for (int kind = 0; kind < WINDOW_KINDS; kind++) {
             memset(model, 0, (size_t)size * PLACES * sizeof(long));
             struct window w = window_open(MPI_COMM_WORLD, (enum window_kind)kind, PLACES);
+            for (int r = 0; r < size; r++)
+                for (int i = AT_STILL; i < AT_STILL + STILL; i++)
+                    model[r * PLACES + i] = still(r, i);
+            memcpy(w.mine, model + rank * PLACES, sizeof(long) * PLACES);
+            OK(MPI_Win_sync(w.win));
+            OK(MPI_Barrier(MPI_COMM_WORLD));
             run(seed * WINDOW_KINDS + (unsigned)kind, &w, all);
             window_close(&w);
         }

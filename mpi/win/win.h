@@ -128,6 +128,7 @@ struct win {
     struct win_piece *pieces;
     struct win_segment segment; /* base NULL: no memory is shared for it */
     bool noncontiguous, no_locks;
+    bool wakes;          /* members of this host that share memory wake each other */
     bool helped;         /* by mpi/win/win_helper.h */
     struct os_lock lock; /* guards far, targets' messages and locks, access, open_all, locks, turns,
                             pieces, info, and attrs with attr.c's; nobody waits under it */

@@ -36,6 +36,15 @@ enum {
     HUGE_PAGE = 2 << 20
 };
 
+/* What a member shares with another one. A program may be told that it can share memory
+ * (MPI_COMM_TYPE_SHARED) even if the channel that wakes is off: then a window that is nothing else has
+ * members that look for their turn by themselves. */
+enum near {
+    NEAR_NOTHING,
+    NEAR_MEMORY,
+    NEAR_WAKES /* and they wake each other */
+};
+
 /* The rounds of the exchange. */
 struct wants {
     uint64_t bytes;
@@ -43,7 +52,7 @@ struct wants {
     uint64_t align;
     struct win_reach reach;
     struct memory_place place;
-    uint64_t near; /* 1: this member shares memory with all others of its host */
+    uint64_t near; /* enum near: with all others of its host */
 };
 struct ready {
     int32_t error; /* an error class */
@@ -114,22 +123,27 @@ static int find_near(struct making *m)
     return MPI_SUCCESS;
 }
 
-static bool is_near_all(const struct win *win)
+static enum near near_all(const struct win *win)
 {
-    bool near = win->near_count > 1 && win->near_count < WIN_QUEUE_MEMBERS;
-    for (int i = 0; i < win->near_count && near; i++) {
+    bool may = win->near_count > 1 && win->near_count < WIN_QUEUE_MEMBERS, wakes = may;
+    for (int i = 0; i < win->near_count && wakes; i++) {
         struct process process = group_process(win->comm->group, win_rank_of(win, i));
-        near = i == win->near_me || mpid_is_near(&process.gid, process.rank);
+        wakes = i == win->near_me || mpid_is_near(&process.gid, process.rank);
     }
-    return near;
+    if (wakes)
+        return NEAR_WAKES;
+    return may && win->flavor == MPI_WIN_FLAVOR_SHARED ? NEAR_MEMORY : NEAR_NOTHING;
 }
 
-static bool all_near(const struct making *m)
+/* What all members of this host share. */
+static enum near agreed_near(const struct making *m)
 {
-    bool near = m->win->near_count > 1;
-    for (int i = 0; i < m->win->near_count; i++)
-        near = near && m->wants[win_rank_of(m->win, i)].near;
-    return near;
+    uint64_t near = m->win->near_count > 1 ? NEAR_WAKES : NEAR_NOTHING;
+    for (int i = 0; i < m->win->near_count; i++) {
+        uint64_t theirs = m->wants[win_rank_of(m->win, i)].near;
+        near = theirs < near ? theirs : near;
+    }
+    return (enum near)near;
 }
 
 /* ---- memory ---- */
@@ -297,10 +311,12 @@ static int make_memory(struct making *m)
     struct win *win = m->win;
     int error = MPI_SUCCESS;
     struct wants mine = {(uint64_t)win->bytes, win->unit,     align_of(m->wish->info),
-                         reach_of(win),        place_of(win), is_near_all(win)};
+                         reach_of(win),        place_of(win), near_all(win)};
     int rc = exchange(m, &mine, m->wants, sizeof(mine));
     if (!rc) {
-        m->shares = all_near(m);
+        enum near near = agreed_near(m);
+        m->shares = near != NEAR_NOTHING;
+        win->wakes = near != NEAR_MEMORY;
         rc = share(m, &error);
     }
     struct ready is = {error, m->win->segment.base != NULL};
@@ -349,8 +365,8 @@ static int make_own(struct making *m)
         !(m->mapped && win->near_count == win->size))
         rc = fail(
             m, MPI_ERR_RMA_SHARED,
-            "the members cannot map one memory: they are on several hosts, or the shm channel is "
-            "off; MPI_Comm_split_type with MPI_COMM_TYPE_SHARED gives those that can");
+            "the members cannot map one memory: they are on several hosts, or this host refuses it; "
+            "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED gives those of one host");
     if (!rc)
         rc = fill_targets(m);
     return rc ? rc : make_rest(m);

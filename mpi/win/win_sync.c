@@ -9,6 +9,7 @@
 #include "mpi/win/win_sync.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "mpi/coll/coll.h"
 #include "mpi/comm/context.h"
@@ -22,6 +23,11 @@ enum {
     FLUSHES = 100,
     LOCKS = 64
 }; /* that pass between two looks at what has happened */
+
+enum {
+    LOOK_NS = 20000,  /* until the next look for a turn, at first; and so much more each time */
+    LOOKS_NS = 500000 /* at most */
+};
 
 static int no_epoch(struct win *win, const char *function, const char *what)
 {
@@ -344,6 +350,17 @@ void win_bury(struct win *win, struct win_queue *queue)
     }
 }
 
+/* Where nobody wakes this member, it looks by itself. */
+static void look_for_turn(struct turn *turn)
+{
+    struct timespec pause = {.tv_nsec = LOOK_NS};
+    while (!is_turn(turn)) {
+        (void)mpid_progress();
+        nanosleep(&pause, NULL);
+        pause.tv_nsec += pause.tv_nsec < LOOKS_NS ? LOOK_NS : 0;
+    }
+}
+
 static void wait_turn(struct turn *turn)
 {
     static const struct mpid_shared_wait how = {is_turn, turn_sleeps, turn_tell};
@@ -351,7 +368,9 @@ static void wait_turn(struct turn *turn)
         uint32_t failures = win_failures();
         win_bury(turn->win, turn->queue);
         turn->failures = failures;
-        if (!is_turn(turn))
+        if (!turn->win->wakes)
+            look_for_turn(turn);
+        else if (!is_turn(turn))
             mpid_wait_shared(&how, turn);
     }
 }

@@ -183,6 +183,27 @@ def check_srun(slurm, build):
           done.returncode != 0, done.returncode, done.stderr)
 
 
+def check_others(slurm, build):
+    """Managers of others in an allocation: their daemons are a step of one task a node, whose variables ranks inherit.
+    mpirun starts daemons on nodes without ranks, too."""
+    work = f"{build}/test/bnr/mpi_work"
+    for manager in (("mpiexec.hydra",), ("mpirun.openmpi", "--allow-run-as-root")):
+        if not shutil.which(manager[0]):
+            print(f"{manager[0]} is not tried: it is not there")
+            continue
+        # two nodes of one machine cannot share the name of Open MPI's server
+        for ranks in (4, 1) if manager[0] == "mpiexec.hydra" else (2, 1):
+            done = slurm.allocate("--ntasks-per-node=2", *manager, "-n", str(ranks), work, "init", "hello", "finalize")
+            claim(f"{manager[0]} -n {ranks} in an allocation of two nodes",
+                  done.returncode == 0 and sorted(done.stdout.splitlines()) == [f"rank {r} of {ranks}" for r in range(ranks)],
+                  done.stdout, done.stderr)
+    if shutil.which("mpiexec.hydra"):
+        step = f"srun --quiet --mpi=none -n4 --ntasks-per-node=2 --overlap {work} init hello finalize 2>&1"
+        done = slurm.allocate("--ntasks-per-node=2", "mpiexec.hydra", "-n", "1", "sh", "-c", step)
+        claim("a step that a rank of Hydra starts is no worlds of one",
+              "srun meant 4 processes" in done.stdout and "rank 0" not in done.stdout, done.stdout, done.stderr)
+
+
 def main(build):
     missing = [name for name in NEEDED if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]
     if missing:
@@ -196,6 +217,7 @@ def main(build):
             slurm.start()
             check(slurm, os.path.abspath(build))
             check_srun(slurm, os.path.abspath(build))
+            check_others(slurm, os.path.abspath(build))
         finally:
             slurm.stop()
 

@@ -124,10 +124,29 @@ change_one(const struct win_elements *how, void *at, const char *from, size_t si
     }
 }
 
+/* All elements, if nobody asks what they were: then the compiler has one instruction for each. */
+static inline __attribute__((always_inline)) void
+change_simply(enum op_code code, char *at, const char *from, size_t count, size_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        union word operand = {.b8 = 0};
+        memcpy(&operand, from + i * size, size);
+        (void)fetch(code, at + i * size, operand, size);
+    }
+}
+
 static inline __attribute__((always_inline)) void change(const struct win_elements *how, char *at,
                                                          const char *from, char *was, size_t count,
                                                          size_t size)
 {
+    if (!was)
+        switch (how->op->code) {
+        case OP_CODE_SUM: change_simply(OP_CODE_SUM, at, from, count, size); return;
+        case OP_CODE_BAND: change_simply(OP_CODE_BAND, at, from, count, size); return;
+        case OP_CODE_BOR: change_simply(OP_CODE_BOR, at, from, count, size); return;
+        case OP_CODE_BXOR: change_simply(OP_CODE_BXOR, at, from, count, size); return;
+        default: break;
+        }
     for (size_t i = 0; i < count; i++) {
         union word old = change_one(how, at + i * size, from ? from + i * size : NULL, size);
         if (was)

@@ -279,6 +279,51 @@ int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcas
  * oldest is dropped. */
 int BNR_Xcast_register(BNR_Group g, int tag, BNR_Xcast_fn fn, void *arg);
 
+/* ---- starting jobs ---- */
+
+/*
+ * A job is started by an mpiexec of its own. Under this project's mpiexec that one runs it, and the
+ * new job is a part of the first: it ends with it, its output comes out there, and its failure is
+ * a failure of both while they are linked. Elsewhere this process starts it.
+ */
+typedef struct {
+    size_t size;              /* of this struct, as the caller knows it */
+    const char *const *words; /* of mpiexec's command line, behind its name; NULL-terminated */
+    const char *note;         /* what each of the new processes gets by BNR_Get_note(); NULL: nothing */
+} BNR_Spawn_attr;
+
+/* Have a job started. Returns before it is. *id names it in this process. BNR_ERR_NOT_FOUND: there is no
+ * mpiexec. */
+int BNR_Spawn(const BNR_Spawn_attr *attr, int *id);
+/* *ended = whether its mpiexec has ended, and then *status = the exit code, and id means nothing any
+ * more. */
+int BNR_Spawn_state(int id, int *ended, int *status);
+/* The two jobs depend on each other, or do so no longer; at first they do not. */
+int BNR_Spawn_link(int id, int is_linked);
+/* What the job's spawner has given it; NULL: it was not spawned. Valid until the process ends. */
+int BNR_Get_note(const char **note);
+
+/* ---- names ---- */
+
+/*
+ * A name stands for a text of the program's, such as where it can be reached. It is known to the processes of this
+ * user whose names are kept on the same host: for a rank of this project's mpiexec, that of mpiexec; for
+ * others, their own. It goes with the job, or with the process.
+ */
+enum BNR_Name_call {
+    BNR_NAME_PUBLISH,   /* BNR_ERR_EXISTS: a living job has published it; BNR_ERR_PERM: the folder of
+                         * names is not this user's alone; BNR_ERR_ARG: too long, or with a newline */
+    BNR_NAME_UNPUBLISH, /* BNR_ERR_NOT_FOUND: this job has not published it */
+    BNR_NAME_LOOKUP     /* BNR_ERR_NOT_FOUND */
+};
+#define BNR_MAX_NAME 1023 /* bytes of a name, and of its text, without the NUL */
+
+/* Begin a call; text is for BNR_NAME_PUBLISH. *id is for BNR_Name_state(). */
+int BNR_Name(enum BNR_Name_call call, const char *name, const char *text, int *id);
+/* *done = whether it is over. Then *code = its outcome, text (size bytes; may be NULL) what was found, and id
+ * means nothing any more. */
+int BNR_Name_state(int id, int *done, int *code, char *text, size_t size);
+
 /* ---- being asked why it waits ---- */
 
 #define BNR_MAX_ANSWER 0x10000 /* bytes */

@@ -12,7 +12,9 @@
 
 #include "bnr/client/backend.h"
 #include "bnr/client/event.h"
+#include "bnr/client/orders.h"
 #include "bnr/client/xcast.h"
+#include "bnr/host/order.h"
 #include "os/log.h"
 #include "os/settings.h"
 
@@ -121,6 +123,7 @@ int BNR_Init(const BNR_Init_attr *attr)
             return rc;
         client.pid = getpid();
         client.world.backend = client.backend;
+        orders_take_note();
     } else if (!client.count) {
         client.backend->ops->rejoin(client.backend);
     }
@@ -494,7 +497,7 @@ int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcas
     BNR_Xcast_attr own = {0};
     if (attr && attr->size >= sizeof(attr->size))
         memcpy(&own, attr, attr->size < sizeof(own) ? attr->size : sizeof(own));
-    if (!is_member(g) || tag < 0 || (!data && len) || len > BNR_MAX_XCAST ||
+    if (!is_member(g) || tag < 0 || tag == ORDER_TAG || (!data && len) || len > BNR_MAX_XCAST ||
         (attr && attr->size < sizeof(attr->size)) || own.mode < BNR_XCAST_AUTO ||
         own.mode > BNR_XCAST_BINARY || !are_ranges(&own))
         return bad_group();
@@ -505,9 +508,73 @@ int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcas
 
 int BNR_Xcast_register(BNR_Group g, int tag, BNR_Xcast_fn fn, void *arg)
 {
-    if (!is_member(g) || tag < 0)
+    if (!is_member(g) || tag < 0 || tag == ORDER_TAG)
         return bad_group();
     return xcasts_register(&client.xcasts, tag, fn, arg);
+}
+
+/* ---- starting jobs ---- */
+
+static void on_spawned(BNR_Group g, int from, int tag, const void *data, size_t len, void *arg)
+{
+    (void)g, (void)tag, (void)arg;
+    if (from == BNR_RANK_ANY && data)
+        orders_told(data, len);
+}
+
+/* Be ready for what mpiexec tells. */
+static int hear_mpiexec(void)
+{
+    int rc = xcasts_register(&client.xcasts, ORDER_TAG, on_spawned, NULL);
+    return rc == BNR_ERR_EXISTS ? BNR_SUCCESS : rc;
+}
+
+int BNR_Spawn(const BNR_Spawn_attr *attr, int *id)
+{
+    if (!client.count || !attr || attr->size < sizeof(*attr) || !attr->words || !id)
+        return bad_group();
+    int rc = hear_mpiexec();
+    return rc ? rc : orders_start(client.backend, attr, id);
+}
+
+int BNR_Spawn_state(int id, int *ended, int *status)
+{
+    if (!client.count || !ended || !status)
+        return bad_group();
+    return orders_state(id, ended, status);
+}
+
+int BNR_Spawn_link(int id, int is_linked)
+{
+    return client.count ? orders_link(client.backend, id, is_linked) : BNR_ERR_NOT_INIT;
+}
+
+int BNR_Get_note(const char **note)
+{
+    if (!client.count || !note)
+        return bad_group();
+    *note = orders_note();
+    return BNR_SUCCESS;
+}
+
+static int is_name(const char *text)
+{
+    return text && strnlen(text, BNR_MAX_NAME + 1) <= BNR_MAX_NAME;
+}
+
+int BNR_Name(enum BNR_Name_call call, const char *name, const char *text, int *id)
+{
+    if (!client.count || call > BNR_NAME_LOOKUP || !is_name(name) || !*name || (text && !is_name(text)) || !id)
+        return bad_group();
+    int rc = hear_mpiexec();
+    return rc ? rc : orders_name(client.backend, call, name, text, id);
+}
+
+int BNR_Name_state(int id, int *done, int *code, char *text, size_t size)
+{
+    if (!client.count || !done || !code)
+        return bad_group();
+    return orders_name_state(id, done, code, text, size);
 }
 
 /* ---- being asked ---- */

@@ -11,7 +11,7 @@
 
 enum {
     HEAD_LEN = 8, /* from and tag, before the data */
-    NO_RANK = -1  /* from: some letters are missing here, their number is the data */
+    NO_RANK = -1  /* from: of mpiexec itself; with tag 0 some letters are missing here, their number is the data */
 };
 
 struct xcast_handler {
@@ -126,7 +126,7 @@ static int hand_over(struct xcasts *x, struct xcast_letter *letter, BNR_Group g)
 {
     struct xcast_handler *handler = *find(x, letter->tag);
     int run = 1;
-    if (letter->from == NO_RANK) {
+    if (letter->from == NO_RANK && !letter->tag) {
         run = tell_missing(x, letter, g);
     } else if (!handler) {
         hold(x, letter);

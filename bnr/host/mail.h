@@ -30,6 +30,7 @@ enum mail_mode {
     MAIL_BINOMIAL,
     MAIL_RADIX,
     MAIL_BINARY,
+    MAIL_ORDER, /* to mpiexec alone: see order.h */
     MAIL_MODE_END
 };
 

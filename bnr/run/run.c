@@ -29,7 +29,6 @@
 #include "bnr/run/run_state.h"
 #include "bnr/io/tell.h"
 #include "bnr/launch/launch.h"
-#include "bnr/launch/library.h"
 #include "bnr/launch/limit.h"
 #include "bnr/launch/sweep.h"
 #include "bnr/tools/options.h"
@@ -37,8 +36,6 @@
 #include "os/cpus.h"
 #include "os/log.h"
 #include "os/settings.h"
-
-extern char **environ;
 
 enum {
     EXIT_FAILED = 1,
@@ -74,16 +71,18 @@ static void signal_all(struct run *run, int number)
         ranks_signal(&run->ranks, number);
     if (run->wide)
         wide_signal(run->wide, number);
+    run_spawn_signal(run, number);
 }
 
 /* End processes that ranks have left behind here. */
 static void sweep(struct run *run)
 {
     uint32_t living = run->wide ? bringup_living(&run->wide->bringup) : 0, count = 0;
-    pid_t *keep = calloc(living + WARDENS + 1, sizeof(*keep));
+    pid_t *keep = calloc(living + WARDENS + run_spawn_pids(run, NULL) + 1, sizeof(*keep));
     for (int i = 0; keep && i < WARDENS; i++)
         if (run->ranks.wardens.pid[i])
             keep[count++] = run->ranks.wardens.pid[i];
+    count += keep ? run_spawn_pids(run, keep + count) : 0;
     if (keep && living)
         bringup_pids(&run->wide->bringup, keep + count, living);
     if (keep)
@@ -192,6 +191,7 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts)
     if (run->is_over)
         run->is_over[rank] = true;
     run_terminal_ended(run, rank);
+    run_spawn_rank_ended(run, rank);
     run_follow(run, step);
 }
 
@@ -216,7 +216,7 @@ static void rank_ended(void *arg, int rank, const struct job_facts *facts)
 static void other_ended(void *arg, int pid, int status)
 {
     struct run *run = arg;
-    if (run->wide && wide_reaped(run->wide, pid, status))
+    if ((run->wide && wide_reaped(run->wide, pid, status)) || run_spawn_reaped(run, pid, status))
         return;
     if (wardens_reaped(&run->ranks.wardens, pid))
         stdio_say(run->stdio, "mpiexec: a warden was killed, and no other can be started\n");
@@ -503,48 +503,6 @@ static int create_ranks(struct run *run, const char **step)
     return rc;
 }
 
-/* Its environment, in which it finds its library. */
-static int prepare_environment(const struct options *o, const struct option_app *app,
-                               struct ranks_app *start)
-{
-    start->environment = options_environ(o, app, environ, NULL);
-    if (!start->environment)
-        return -ENOMEM;
-    int rc = library_settings(start->path, start->environment, start->library);
-    if (rc || !start->library[0])
-        return rc;
-    free(start->environment);
-    start->environment = options_environ(o, app, environ, start->library);
-    return start->environment ? 0 : -ENOMEM;
-}
-
-/* Prepare the start of each program. */
-static int prepare_apps(struct run *run)
-{
-    const struct options *o = run->o;
-    run->apps = calloc((size_t)o->napps, sizeof(*run->apps));
-    for (int a = 0; run->apps && a < o->napps; a++) {
-        const struct option_app *app = &o->apps[a];
-        run->apps[a] = (struct ranks_app){.path = run->paths[a],
-                                          .argv = app->argv,
-                                          .wdir = app->wdir,
-                                          .in_session = app->in_session && !app->wdir};
-        int rc = prepare_environment(o, app, &run->apps[a]);
-        if (rc)
-            return rc;
-    }
-    return run->apps ? 0 : -ENOMEM;
-}
-
-static void free_apps(struct run *run)
-{
-    for (int a = 0; run->apps && a < run->o->napps; a++) {
-        free(run->apps[a].environment);
-        library_settings_free(run->apps[a].library);
-    }
-    free(run->apps);
-}
-
 static int open_loop(struct run *run)
 {
     const struct options *o = run->o;
@@ -638,6 +596,7 @@ static int finish(struct run *run)
     uv_close((uv_handle_t *)&run->reminder, NULL);
     uv_close((uv_handle_t *)&run->look, NULL);
     run_keepalive_stop(run);
+    run_spawn_stop(run);
     run_foreign_stop(run);
     leftovers_unwatch(&run->ranks.leftovers);
     pipes_close(&run->pipes);
@@ -652,7 +611,7 @@ static int finish(struct run *run)
     free(run->wide);
     free(run->is_over);
     free(run->processes);
-    free_apps(run);
+    run_apps_free(run);
     free(run);
     return code;
 }
@@ -727,11 +686,12 @@ static int complain(const char *step, int rc)
 /* Run a job whose daemons, if it has any, are there. */
 static int go(struct run *run)
 {
+    run_spawn_begin(run);
     start_ranks(run);
     run->started_ns = os_now_ns();
     reap(run); /* a warden may have been killed before its end was listened for */
     while (!run->abandoned &&
-           (run->job.state != JOB_ENDED || !run->drained || run->is_telling ||
+           (run->job.state != JOB_ENDED || !run->drained || run->is_telling || run->spawned ||
             run_streams_linger(run)))
         turn(run);
     return finish(run);
@@ -777,7 +737,7 @@ int run_job(const struct options *o, const struct run_job *what)
         return EXIT_FAILED;
     (void)sweep_prepare(); /* without it, only the job's process groups are cleaned up */
     run->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int rc = run->null_fd < 0 ? -errno : prepare_apps(run);
+    int rc = run->null_fd < 0 ? -errno : run_apps_prepare(run);
     if (!rc)
         rc = prepare_job(run, what, &step);
     if (!rc && run->wide) {

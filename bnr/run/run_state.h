@@ -24,6 +24,8 @@
 struct amend;
 struct debugger;
 struct options;
+struct run_name;
+struct run_spawned;
 
 struct run {
     const struct options *o;
@@ -66,6 +68,8 @@ struct run {
     bool is_ready, is_good; /* of its daemons: all have been heard of; all are there */
     bool has_table, has_ask;
     bool *is_over;                            /* by rank: it has ended */
+    struct run_name *names;                   /* that ranks have published */
+    struct run_spawned *spawned;              /* jobs that ranks have started, and that run */
     int lost_node;                            /* the last that was lost; its ranks end with it */
     char last_words[TABLE_MESSAGE_MAX + 512]; /* to be said at the next turn of the loop */
     bool drained;
@@ -117,6 +121,27 @@ void run_debugger_go_on(struct run *run);
 /* End the job, by take_signal, when the pipe of --keepalive ends. Returns 0 or -errno. */
 int run_keepalive_start(struct run *run, void (*take_signal)(void *arg, int number));
 void run_keepalive_stop(struct run *run);
+
+/* ---- run_spawn.c ---- */
+
+/* Ranks are served: take their orders to start jobs. */
+void run_spawn_begin(struct run *run);
+/* A rank has ended: its names go. */
+void run_spawn_rank_ended(struct run *run, int rank);
+/* A child has ended. Returns whether it was the mpiexec of such a job. */
+bool run_spawn_reaped(struct run *run, int pid, int status);
+/* Signal all of them. */
+void run_spawn_signal(struct run *run, int number);
+/* How many there are; pids (may be NULL): which. */
+uint32_t run_spawn_pids(const struct run *run, pid_t *pids);
+/* Those that are left end, too. */
+void run_spawn_stop(struct run *run);
+
+/* ---- run_apps.c ---- */
+
+/* Prepare the start of each program. Returns 0 or -errno. */
+int run_apps_prepare(struct run *run);
+void run_apps_free(struct run *run);
 
 /* ---- run_foreign.c ---- */
 

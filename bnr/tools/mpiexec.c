@@ -570,6 +570,7 @@ int main(int argc, char **argv)
     char why[512];
     start_signals_take();
     stdio_guard();
+    (void)unsetenv("BNR_NOTE"); /* of a spawned process that has started this one */
     if (limit_raise_stack(why))
         return run_command(argc, argv);
     complain(why);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bnr/wire/launch_message.h"
 #include "os/be.h"
 #include "os/futex.h"
 
@@ -137,12 +138,37 @@ static void give(const struct post *p, struct post_rank *r, const struct post_it
     write_letters(p, r);
 }
 
+/* Whether a letter of this rank, or of mpiexec, comes from a node where that is. */
+static bool may_be_of(const struct post *p, uint32_t from, uint32_t origin, uint32_t tag)
+{
+    if (from == UINT32_MAX)
+        return origin == NODE_ROOT && tag;
+    return from < (uint32_t)p->ranks->table.world_size &&
+           (!p->map || rank_map_node_of(p->map, from) == origin);
+}
+
+void post_order(struct post *p, uint32_t origin, struct unpacking u)
+{
+    uint32_t from = unpack_u32(&u), tag = unpack_u32(&u), count = unpack_u32(&u);
+    if (!u.failed && !tag && !count && from != UINT32_MAX && may_be_of(p, from, origin, tag) && p->order)
+        p->order(p->order_arg, (int)from, u.at, u.left);
+}
+
+void post_pack(struct packing *p, int rank, uint32_t tag, const void *data, size_t len)
+{
+    pack_u32(p, UINT32_MAX);
+    pack_u32(p, tag);
+    pack_u32(p, 1);
+    pack_u32(p, (uint32_t)rank);
+    pack_u32(p, (uint32_t)rank);
+    pack_raw(p, data, len);
+}
+
 void post_deliver(struct post *p, uint32_t origin, struct bytes *data, struct unpacking u)
 {
     uint32_t from = unpack_u32(&u), tag = unpack_u32(&u), count = unpack_u32(&u);
     const uint8_t *ranges = unpack_raw(&u, 8 * (size_t)count);
-    if (u.failed || from >= (uint32_t)p->ranks->table.world_size ||
-        (p->map && rank_map_node_of(p->map, from) != origin))
+    if (u.failed || !may_be_of(p, from, origin, tag))
         return;
     struct post_item item = {
         .data = data, .at = (uint32_t)(u.at - data->at), .len = (uint32_t)u.left};
@@ -203,7 +229,8 @@ static int make_xcast(const struct post *p, const struct post_rank *r, struct xc
 {
     static const uint8_t shapes[MAIL_MODE_END] = {
         XCAST_BY_SIZE, TREE_DIRECT + 1, TREE_LINEAR + 1, TREE_BINOMIAL + 1, TREE_RADIX + 1,
-        TREE_BINARY + 1};
+        TREE_BINARY + 1, XCAST_BY_SIZE};
+    static const uint32_t root[2] = {NODE_ROOT, NODE_ROOT};
     struct unpacking u = unpack_begin(r->coming), rest;
     uint32_t mode = unpack_u32(&u), *nodes = NULL;
     struct packing payload = {0};
@@ -217,8 +244,10 @@ static int make_xcast(const struct post *p, const struct post_rank *r, struct xc
     pack_u32(&payload, (uint32_t)r->rank);
     pack_raw(&payload, rest.at, rest.left);
     struct bytes *all = pack_end(&payload);
-    *input = (struct xcast_input){p->tag, shapes[mode], NULL};
-    if (all)
+    *input = (struct xcast_input){mode == MAIL_ORDER ? LAUNCH_TAG_ORDER : p->tag, shapes[mode], NULL};
+    if (all && mode == MAIL_ORDER)
+        input->data = xcast_address(root, 1, all->at, all->len);
+    else if (all)
         input->data = xcast_address(nodes, node_ranges, all->at, all->len);
     bytes_unref(all);
     free(nodes);
@@ -236,7 +265,10 @@ static bool send_waiting(struct post *p, struct post_rank *r)
         if (p->submit(p->arg, &r->waiting) == XCAST_AGAIN)
             return false;
     } else if (!xcast_open(data, NODE_ROOT, &is_mine, &u)) {
-        post_deliver(p, NODE_ROOT, data, u);
+        if (r->waiting.tag == LAUNCH_TAG_ORDER)
+            post_order(p, NODE_ROOT, u);
+        else
+            post_deliver(p, NODE_ROOT, data, u);
     }
     r->waiting.data = NULL;
     bytes_unref(data);

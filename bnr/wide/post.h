@@ -7,7 +7,8 @@
  *
  * A letter to a daemon, behind its length: u32 mode (enum mail_mode), u32 tag, u32 count of ranges,
  * u32 first and last rank of each, data. As an xcast: u32 its rank, and the same from the tag on.
- * To a rank: u32 from, u32 tag, data; from UINT32_MAX: u32 number of letters that are missing.
+ * To a rank: u32 from, u32 tag, data; from UINT32_MAX: of mpiexec; with tag 0, u32 number of letters that are
+ * missing. A letter of mode MAIL_ORDER is for mpiexec: its tag is 0, and it has no ranges.
  *
  * A rank that takes nothing holds nobody up: excess letters are dropped, and it is told.
  */
@@ -33,6 +34,9 @@ struct post {
     /* Hand an xcast to the engine: 0, XCAST_AGAIN or a fatal one. Takes the data over. */
     int (*submit)(void *arg, const struct xcast_input *input);
     void *arg;
+    /* At mpiexec: a rank gives it an order (bnr/host/order.h). NULL: orders are dropped. */
+    void (*order)(void *arg, int rank, const uint8_t *data, size_t len);
+    void *order_arg;
     uint32_t tag; /* of the xcasts */
     struct post_rank *all;
     uint32_t count;
@@ -49,5 +53,11 @@ bool post_look_at(struct post *p, uint32_t at);
 
 /* An xcast has come: origin, and the part of data behind its addresses. */
 void post_deliver(struct post *p, uint32_t origin, struct bytes *data, struct unpacking u);
+
+/* The same of an xcast with an order. */
+void post_order(struct post *p, uint32_t origin, struct unpacking u);
+
+/* Pack a letter of mpiexec's to a rank, as post_deliver() takes it. */
+void post_pack(struct packing *p, int rank, uint32_t tag, const void *data, size_t len);
 
 #endif

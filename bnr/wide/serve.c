@@ -166,7 +166,10 @@ static int submit(void *arg, const struct xcast_input *input)
 
 void serve_deliver(struct serve *s, const struct core_message *message, struct unpacking u)
 {
-    post_deliver(&s->post, message->origin, message->data, u);
+    if (message->tag == LAUNCH_TAG_ORDER)
+        post_order(&s->post, message->origin, u);
+    else
+        post_deliver(&s->post, message->origin, message->data, u);
 }
 
 /* Look again after others have had their turn. */

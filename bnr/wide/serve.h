@@ -51,7 +51,7 @@ void serve_look(struct serve *s);
 /* The engine's answers: a fence is over, or a get. */
 void serve_answer(struct serve *s, const struct core_message *message);
 
-/* An xcast with a letter has come. */
+/* An xcast with a letter, or with an order to mpiexec, has come. */
 void serve_deliver(struct serve *s, const struct core_message *message, struct unpacking u);
 
 /* A rank here has ended, and the group is told how; code: of its abort. */

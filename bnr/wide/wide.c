@@ -113,6 +113,13 @@ void wide_ask(struct wide *w, uint32_t number)
     order_number(w, LAUNCH_TAG_ASK, number);
 }
 
+void wide_tell(struct wide *w, int rank, uint32_t tag, const void *data, size_t len)
+{
+    struct packing p = {0};
+    post_pack(&p, rank, tag, data, len);
+    order(w, LAUNCH_TAG_LETTER, &p);
+}
+
 void wide_unread(struct wide *w, int fd)
 {
     order_number(w, LAUNCH_TAG_UNREAD, (uint32_t)fd);
@@ -268,7 +275,8 @@ static void on_contact(void *arg, uint32_t node, struct unpacking u)
 static void on_deliver(void *arg, const struct core_message *message, struct unpacking u)
 {
     struct wide *w = arg;
-    if (message->tag == LAUNCH_TAG_LETTER && w->is_serving) /* all else is for daemons */
+    bool is_letter = message->tag == LAUNCH_TAG_LETTER || message->tag == LAUNCH_TAG_ORDER;
+    if (is_letter && w->is_serving) /* all else is for daemons */
         serve_deliver(&w->serve, message, u);
 }
 

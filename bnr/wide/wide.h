@@ -99,6 +99,8 @@ bool wide_reaped(struct wide *w, int pid, int status);
 void wide_ask(struct wide *w, uint32_t number);
 void wide_signal(struct wide *w, int number);
 void wide_unread(struct wide *w, int fd);
+/* A letter of mpiexec's to a rank. */
+void wide_tell(struct wide *w, int rank, uint32_t tag, const void *data, size_t len);
 void wide_pause(struct wide *w, bool is_paused);
 void wide_go(struct wide *w);
 void wide_resize(struct wide *w, const struct winsize *size);

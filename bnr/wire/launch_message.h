@@ -98,6 +98,7 @@ enum launch_tag {
     LAUNCH_TAG_WINDOW,   /* u32 rows, columns: the new size of ranks' terminals */
     LAUNCH_TAG_GO,       /* ranks that wait for a debugger go on */
     LAUNCH_TAG_UNREAD,   /* u32 descriptor, 1 or 2: mpiexec's reader of it has gone */
+    LAUNCH_TAG_ORDER,    /* to mpiexec, of a rank: see bnr/host/order.h */
 };
 
 /* Streams between mpiexec and a daemon. */

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Jobs that this process has others start; see orders.h. */
+#include "bnr/client/orders.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bnr/host/mail.h"
+#include "bnr/host/names.h"
+#include "bnr/host/order.h"
+#include "os/be.h"
+
+extern char **environ;
+
+/* An order under way: a job, or a call about a name. */
+struct ordered {
+    struct ordered *next;
+    int id;
+    pid_t pid; /* of an mpiexec that is this process's child; 0: of another one's */
+    bool has_ended;
+    int status; /* its exit code; of a name, 0 or -errno */
+    char *text; /* of a name that was found; or NULL */
+};
+
+static struct ordered *all;
+static int last_id;
+static char *note;
+
+void orders_take_note(void)
+{
+    const char *text = getenv("BNR_NOTE");
+    free(note);
+    note = text ? strdup(text) : NULL;
+    (void)unsetenv("BNR_NOTE"); /* processes that this one starts are not spawned so */
+}
+
+const char *orders_note(void)
+{
+    return note;
+}
+
+static struct ordered *find(int id)
+{
+    struct ordered *s = all;
+    while (s && s->id != id)
+        s = s->next;
+    return s;
+}
+
+static void forget(struct ordered *s)
+{
+    struct ordered **at = &all;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    free(s->text);
+    free(s);
+}
+
+/* ---- by mpiexec ---- */
+
+/* Words behind a head, each with its 0, to be freed. */
+static uint8_t *pack(enum order_kind kind, int id, const char *const *words, size_t *len)
+{
+    *len = ORDER_HEAD;
+    for (const char *const *w = words; w && *w; w++)
+        *len += strlen(*w) + 1;
+    uint8_t *bytes = *len <= MAIL_DATA_MAX ? malloc(*len) : NULL;
+    if (!bytes)
+        return NULL;
+    os_be32_put(bytes, (uint32_t)kind);
+    os_be32_put(bytes + 4, (uint32_t)id);
+    uint8_t *at = bytes + ORDER_HEAD;
+    for (const char *const *w = words; w && *w; w++) {
+        memcpy(at, *w, strlen(*w) + 1);
+        at += strlen(*w) + 1;
+    }
+    return bytes;
+}
+
+static int order(struct backend *b, enum order_kind kind, int id, const char *const *words)
+{
+    size_t len;
+    uint8_t *bytes = pack(kind, id, words, &len);
+    if (!bytes)
+        return BNR_ERR_NOMEM;
+    const struct backend_letter letter = {.mode = MAIL_ORDER, .data = bytes, .len = len};
+    int rc = b->ops->xcast(b, &letter);
+    free(bytes);
+    return rc;
+}
+
+void orders_told(const void *data, size_t len)
+{
+    const uint8_t *bytes = data;
+    struct ordered *s = len >= ORDER_HEAD ? find((int)os_be32_get(bytes)) : NULL;
+    if (!s || s->has_ended)
+        return;
+    s->has_ended = true;
+    s->status = (int)os_be32_get(bytes + 4);
+    s->text = strndup((const char *)bytes + ORDER_HEAD, len - ORDER_HEAD);
+}
+
+/* ---- by this process ---- */
+
+/* Whether a folder has our mpiexec, and not another project's: the program vireo is beside it. */
+static bool is_there(const char *folder, const char *below, char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s%s/vireo", folder, below) < PATH_MAX && !access(path, X_OK) &&
+           snprintf(path, PATH_MAX, "%s%s/mpiexec", folder, below) < PATH_MAX && !access(path, X_OK);
+}
+
+/* The mpiexec that was installed with this library, in a bin beside one of the folders above it; or one along
+ * PATH. */
+static bool find_mpiexec(char path[PATH_MAX])
+{
+    Dl_info info;
+    char whole[PATH_MAX];
+    const char *search = getenv("PATH");
+    if (dladdr(&all, &info) && info.dli_fname && realpath(info.dli_fname, whole)) {
+        for (char *slash; (slash = strrchr(whole, '/')) && slash != whole;) {
+            *slash = 0;
+            if (is_there(whole, "/bin", path))
+                return true;
+        }
+    }
+    for (size_t len; search && *search; search += len + (search[len] != 0)) {
+        len = strcspn(search, ":");
+        if (snprintf(whole, sizeof(whole), "%.*s", (int)len, search) < PATH_MAX && is_there(whole, "", path))
+            return true;
+    }
+    return false;
+}
+
+/* Start mpiexec with these words, in a process group of its own: the terminal's keys are this process's. */
+static int start_own(const char *const *words, pid_t *pid)
+{
+    char path[PATH_MAX];
+    size_t count = 0;
+    while (words[count])
+        count++;
+    posix_spawnattr_t attr;
+    if (!find_mpiexec(path))
+        return BNR_ERR_NOT_FOUND;
+    char **argv = calloc(count + 2, sizeof(*argv));
+    if (!argv || posix_spawnattr_init(&attr)) {
+        free(argv);
+        return BNR_ERR_NOMEM;
+    }
+    argv[0] = path;
+    for (size_t i = 0; i < count; i++)
+        argv[i + 1] = (char *)(uintptr_t)words[i];
+    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+    int rc = posix_spawn(pid, path, NULL, &attr, argv, environ);
+    (void)posix_spawnattr_destroy(&attr);
+    free(argv);
+    return rc == ENOMEM ? BNR_ERR_NOMEM : rc == ENOENT ? BNR_ERR_NOT_FOUND : rc ? BNR_FAIL : BNR_SUCCESS;
+}
+
+/* Whether it has ended, of a child. */
+static void look_at(struct ordered *s)
+{
+    int status;
+    if (s->has_ended || !s->pid)
+        return;
+    pid_t pid = waitpid(s->pid, &status, WNOHANG);
+    if (!pid || (pid < 0 && errno == EINTR))
+        return;
+    s->has_ended = true; /* where the program has reaped it, nobody knows how */
+    s->status = pid < 0 ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ---- both ---- */
+
+/* The words, with the note in front: to be freed, as an array. */
+static const char **with_note(const BNR_Spawn_attr *attr)
+{
+    size_t count = 0, at = 0;
+    while (attr->words[count])
+        count++;
+    const char **words = calloc(count + 4, sizeof(*words));
+    if (!words)
+        return NULL;
+    if (attr->note) {
+        words[at++] = "-genv";
+        words[at++] = "BNR_NOTE";
+        words[at++] = attr->note;
+    }
+    memcpy(words + at, attr->words, count * sizeof(*words));
+    return words;
+}
+
+int orders_start(struct backend *b, const BNR_Spawn_attr *attr, int *id)
+{
+    struct ordered *s = calloc(1, sizeof(*s));
+    const char **words = with_note(attr);
+    int rc = s && words ? BNR_SUCCESS : BNR_ERR_NOMEM;
+    if (!rc)
+        s->id = ++last_id;
+    if (!rc)
+        rc = b->ops->caps & BNR_CAP_XCAST ? order(b, ORDER_SPAWN, s->id, words)
+                                          : start_own(words, &s->pid);
+    free(words);
+    if (rc) {
+        free(s);
+        return rc;
+    }
+    s->next = all;
+    all = s;
+    *id = s->id;
+    return BNR_SUCCESS;
+}
+
+int orders_state(int id, int *ended, int *status)
+{
+    struct ordered *s = find(id);
+    if (!s)
+        return BNR_ERR_ARG;
+    look_at(s);
+    *ended = s->has_ended;
+    *status = s->status;
+    if (!s->has_ended)
+        return BNR_SUCCESS;
+    forget(s); /* nobody need ask again */
+    return BNR_SUCCESS;
+}
+
+int orders_link(struct backend *b, int id, int is_linked)
+{
+    return b->ops->caps & BNR_CAP_XCAST ? order(b, is_linked ? ORDER_LINK : ORDER_UNLINK, id, NULL) : BNR_SUCCESS;
+}
+
+/* ---- names ---- */
+
+static void keep_own(struct ordered *s, enum BNR_Name_call call, const char *name, const char *text)
+{
+    char found[NAMES_MAX + 1] = "";
+    s->has_ended = true;
+    s->status = call == BNR_NAME_PUBLISH     ? names_publish(name, text)
+                : call == BNR_NAME_UNPUBLISH ? names_unpublish(name)
+                                             : names_find(name, found);
+    s->text = strdup(found);
+}
+
+int orders_name(struct backend *b, enum BNR_Name_call call, const char *name, const char *text, int *id)
+{
+    static const enum order_kind kinds[] = {ORDER_PUBLISH, ORDER_UNPUBLISH, ORDER_LOOKUP};
+    const char *const words[] = {name, text ? text : "", NULL};
+    struct ordered *s = calloc(1, sizeof(*s));
+    int rc = s ? BNR_SUCCESS : BNR_ERR_NOMEM;
+    if (!rc)
+        s->id = ++last_id;
+    if (!rc && b->ops->caps & BNR_CAP_XCAST)
+        rc = order(b, kinds[call], s->id, words);
+    else if (!rc)
+        keep_own(s, call, name, words[1]);
+    if (rc) {
+        free(s);
+        return rc;
+    }
+    s->next = all;
+    all = s;
+    *id = s->id;
+    return BNR_SUCCESS;
+}
+
+static int code_of(int status)
+{
+    switch (status) {
+    case 0: return BNR_SUCCESS;
+    case -ENOENT: return BNR_ERR_NOT_FOUND;
+    case -EEXIST: return BNR_ERR_EXISTS;
+    case -EPERM: return BNR_ERR_PERM;
+    case -EINVAL: return BNR_ERR_ARG;
+    case -ENOMEM: return BNR_ERR_NOMEM;
+    default: return BNR_FAIL;
+    }
+}
+
+int orders_name_state(int id, int *done, int *code, char *text, size_t size)
+{
+    struct ordered *s = find(id);
+    if (!s)
+        return BNR_ERR_ARG;
+    *done = s->has_ended;
+    if (!s->has_ended)
+        return BNR_SUCCESS;
+    *code = code_of(s->status);
+    if (text && size)
+        snprintf(text, size, "%s", s->text ? s->text : "");
+    forget(s);
+    return BNR_SUCCESS;
+}

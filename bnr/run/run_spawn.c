@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The orders of ranks: jobs that they start, by BNR_Spawn(), each run by an mpiexec of its own, a child of
+ * this one; and names that they publish. See run_state.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bnr/host/names.h"
+#include "bnr/host/order.h"
+#include "bnr/launch/launch.h"
+#include "bnr/run/run_state.h"
+#include "bnr/tools/options.h"
+#include "os/be.h"
+
+extern char **environ;
+
+enum { EXIT_FAILED = 1 };
+
+struct run_spawned {
+    struct run_spawned *next;
+    int rank; /* that has ordered it */
+    uint32_t id;
+    pid_t pid;
+    int pidfd;    /* -1: none */
+    int keepalive; /* the end that is written: it ends with this process */
+    bool is_linked;
+};
+
+/* ---- starting ---- */
+
+/* Answer a rank's order. */
+static void tell(struct run *run, int rank, uint32_t id, int status, const char *text)
+{
+    uint8_t told[ORDER_HEAD + NAMES_MAX];
+    size_t len = strnlen(text, NAMES_MAX);
+    os_be32_put(told, id);
+    os_be32_put(told + 4, (uint32_t)status);
+    memcpy(told + ORDER_HEAD, text, len);
+    if (run->wide) {
+        wide_tell(run->wide, rank, ORDER_TAG, told, ORDER_HEAD + len);
+        return;
+    }
+    struct packing p = {0};
+    post_pack(&p, rank, ORDER_TAG, told, ORDER_HEAD + len);
+    struct bytes *letter = pack_end(&p);
+    if (letter)
+        post_deliver(&run->serve.post, 0, letter, unpack_begin(letter));
+    bytes_unref(letter);
+}
+
+/* The words of a command line: first these, then those of bytes, each with its 0. To be freed, as an array.
+ * NULL: no memory, or the last one has no 0. */
+static char **list_words(char *const *first, const uint8_t *bytes, size_t len)
+{
+    size_t count = 0, at = 0;
+    if (!len || bytes[len - 1])
+        return NULL;
+    while (first[count])
+        count++;
+    for (size_t i = 0; i < len; i++)
+        count += !bytes[i];
+    char **words = calloc(count + 1, sizeof(*words));
+    if (!words)
+        return NULL;
+    for (; first[at]; at++)
+        words[at] = first[at];
+    for (size_t i = 0; i < len; i += strlen((const char *)bytes + i) + 1)
+        words[at++] = (char *)(uintptr_t)(bytes + i);
+    return words;
+}
+
+/* Where this mpiexec itself is; it may have been replaced since by another one. */
+static int find_own(char path[PATH_MAX])
+{
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    if (n <= 0)
+        return -errno;
+    path[n] = 0;
+    return 0;
+}
+
+/* Start an mpiexec with these words, which ends when this process does. Returns 0 or -errno, with the failed
+ * step. */
+static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, size_t len, const char **step)
+{
+    char own[PATH_MAX], number[16];
+    int ends[2];
+    *step = "pipe2()";
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    s->keepalive = ends[1];
+    snprintf(number, sizeof(number), "%d", ends[0]);
+    char keepalive[] = "--keepalive", name[] = "mpiexec";
+    char *const first[] = {name, keepalive, number, NULL};
+    char **words = list_words(first, bytes, len);
+    *step = "read the order";
+    int rc = words ? find_own(own) : -EINVAL;
+    if (!rc)
+        rc = launch_start(&(struct launch){.path = own,
+                                           .argv = words,
+                                           .envp = environ,
+                                           .stream = {run->null_fd, STDOUT_FILENO, STDERR_FILENO},
+                                           .keep = {ends[0], -1, -1}},
+                          &s->pid, &s->pidfd, step);
+    close(ends[0]);
+    free(words);
+    return rc;
+}
+
+static void free_spawned(struct run_spawned *s)
+{
+    if (s->keepalive >= 0)
+        close(s->keepalive);
+    if (s->pidfd >= 0)
+        close(s->pidfd);
+    free(s);
+}
+
+static void spawn(struct run *run, int rank, uint32_t id, const uint8_t *bytes, size_t len)
+{
+    struct run_spawned *s = calloc(1, sizeof(*s));
+    const char *step = "calloc()";
+    int rc = s ? 0 : -ENOMEM;
+    if (s)
+        *s = (struct run_spawned){.rank = rank, .id = id, .pidfd = -1, .keepalive = -1};
+    if (!rc && run->job.state != JOB_RUNNING)
+        rc = -ECANCELED;
+    if (!rc)
+        rc = start(run, s, bytes, len, &step);
+    if (!rc) {
+        s->next = run->spawned;
+        run->spawned = s;
+        return;
+    }
+    if (rc != -ECANCELED)
+        stdio_say(run->stdio, "mpiexec: the job that rank %d spawns cannot be started: %s: %s\n", rank, step,
+                  strerror(-rc));
+    if (s)
+        free_spawned(s);
+    tell(run, rank, id, EXIT_FAILED, "");
+}
+
+static struct run_spawned *find(struct run *run, int rank, uint32_t id)
+{
+    struct run_spawned *s = run->spawned;
+    while (s && !(s->rank == rank && s->id == id))
+        s = s->next;
+    return s;
+}
+
+/* ---- names ---- */
+
+struct run_name {
+    struct run_name *next;
+    int rank;
+    char *name;
+};
+
+static void note_name(struct run *run, int rank, const char *name)
+{
+    struct run_name *n = calloc(1, sizeof(*n));
+    if (n && (n->name = strdup(name))) {
+        n->rank = rank;
+        n->next = run->names;
+        run->names = n;
+    } else {
+        free(n); /* without memory it stays until mpiexec ends */
+    }
+}
+
+/* Forget names: this one (NULL: any) of this rank (-1: any). */
+static void drop_names(struct run *run, int rank, const char *name)
+{
+    for (struct run_name **at = &run->names; *at;) {
+        struct run_name *n = *at;
+        if ((rank >= 0 && n->rank != rank) || (name && strcmp(n->name, name) != 0)) {
+            at = &n->next;
+            continue;
+        }
+        *at = n->next;
+        (void)names_unpublish(n->name);
+        free(n->name);
+        free(n);
+    }
+}
+
+static void take_name(struct run *run, int rank, uint32_t kind, uint32_t id, char **words)
+{
+    char found[NAMES_MAX + 1] = "";
+    int rc = -EINVAL;
+    if (words && words[0] && words[1] && kind == ORDER_LOOKUP) {
+        rc = names_find(words[0], found);
+    } else if (words && words[0] && words[1] && kind == ORDER_PUBLISH) {
+        rc = names_publish(words[0], words[1]);
+        if (!rc)
+            note_name(run, rank, words[0]);
+    } else if (words && words[0]) {
+        rc = names_unpublish(words[0]);
+        if (!rc)
+            drop_names(run, -1, words[0]);
+    }
+    tell(run, rank, id, rc, found);
+}
+
+void run_spawn_rank_ended(struct run *run, int rank)
+{
+    drop_names(run, rank, NULL);
+}
+
+/* ---- orders ---- */
+
+static void take_order(void *arg, int rank, const uint8_t *data, size_t len)
+{
+    struct run *run = arg;
+    uint32_t kind = len < ORDER_HEAD ? 0 : os_be32_get(data), id = kind ? os_be32_get(data + 4) : 0;
+    struct run_spawned *s = find(run, rank, id);
+    char *const none[] = {NULL};
+    char **words = NULL;
+    switch (kind) {
+    case ORDER_SPAWN: spawn(run, rank, id, data + ORDER_HEAD, len - ORDER_HEAD); break;
+    case ORDER_LINK:
+    case ORDER_UNLINK:
+        if (s)
+            s->is_linked = kind == ORDER_LINK;
+        break;
+    case ORDER_PUBLISH:
+    case ORDER_UNPUBLISH:
+    case ORDER_LOOKUP:
+        words = list_words(none, data + ORDER_HEAD, len - ORDER_HEAD);
+        take_name(run, rank, kind, id, words);
+        free(words);
+        break;
+    default: break;
+    }
+}
+
+void run_spawn_begin(struct run *run)
+{
+    struct post *post = run->wide ? &run->wide->serve.post : &run->serve.post;
+    post->order = take_order;
+    post->order_arg = run;
+}
+
+/* ---- ending ---- */
+
+/* A job that is linked with this one has failed: so has this one. */
+static void take_failure(struct run *run, const struct run_spawned *s, int code)
+{
+    if (run->job.goes_on)
+        return;
+    if (run->job.state == JOB_ENDED && !run->job.exit_code)
+        run->job.exit_code = code;
+    if (run->job.state != JOB_RUNNING)
+        return;
+    stdio_say(run->stdio, "mpiexec: the job that rank %d has spawned has failed (exit code %d), and is connected with this "
+                          "one, which ends, too\n", s->rank, code);
+    run_follow(run, job_end(&run->job, JOB_TERMINATE, code));
+}
+
+bool run_spawn_reaped(struct run *run, int pid, int status)
+{
+    struct run_spawned **at = &run->spawned;
+    while (*at && (*at)->pid != pid)
+        at = &(*at)->next;
+    struct run_spawned *s = *at;
+    if (!s)
+        return false;
+    *at = s->next;
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (code && s->is_linked)
+        take_failure(run, s, code);
+    tell(run, s->rank, s->id, code, "");
+    free_spawned(s);
+    return true;
+}
+
+void run_spawn_signal(struct run *run, int number)
+{
+    for (struct run_spawned *s = run->spawned; s; s = s->next)
+        (void)kill(s->pid, number);
+}
+
+uint32_t run_spawn_pids(const struct run *run, pid_t *pids)
+{
+    uint32_t count = 0;
+    for (struct run_spawned *s = run->spawned; s; s = s->next, count++)
+        if (pids)
+            pids[count] = s->pid;
+    return count;
+}
+
+void run_spawn_stop(struct run *run)
+{
+    drop_names(run, -1, NULL);
+    while (run->spawned) {
+        struct run_spawned *s = run->spawned;
+        run->spawned = s->next;
+        free_spawned(s);
+    }
+}

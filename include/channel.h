@@ -44,9 +44,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
-    CHAN_VERSION = 2,
+    CHAN_VERSION = 3,
     CHAN_CARD_MAX = 960,     /* bytes of one channel's parameters, NUL included */
     CHAN_SLOT_DYNAMIC = 1024 /* endpoint slots from here on lie in a peer's tail */
 };
@@ -206,7 +207,7 @@ struct chan_env {
     const struct chan_sink *sink;
     struct chan_gid gid;  /* this process is ... */
     uint32_t rank;        /* ... this rank of this group */
-    uint8_t secret[16];   /* proves to a peer that one belongs to the job */
+    uint8_t secret[16];   /* proves to a peer of our group that one belongs to it */
     const char *host_id;  /* equal on two processes: same host, same memory */
     int local_rank;       /* index among ... */
     int ranks;            /* of our group, anywhere */
@@ -247,7 +248,20 @@ struct chan_env {
     /* After finish(): whether the peer's process has ended properly. It waited until is_out(), so
      * all that it has sent arrives. progress() asks this. */
     bool (*ended_well)(void *device, const struct chan_peer *peer);
+    /* What this process and one of another group prove to each other with, in the place of secret:
+     * 16 bytes, valid during the call of the channel. NULL: the device does not know that process. May be
+     * NULL itself: there is no other group. */
+    const uint8_t *(*secret_with)(void *device, const struct chan_gid *gid, uint32_t rank);
 };
+
+/* The secret of this process and another one, of any group; NULL: that one is not known. */
+static inline const uint8_t *chan_secret(const struct chan_env *env, const struct chan_gid *gid,
+                                         uint32_t rank)
+{
+    if (!memcmp(gid, &env->gid, sizeof(*gid)))
+        return env->secret;
+    return env->secret_with ? env->secret_with(env->device, gid, rank) : NULL;
+}
 
 /* Whether a channel that was compiled with this header can use the device: open() asks first. */
 static inline bool chan_env_fits(const struct chan_env *env)
@@ -447,6 +461,11 @@ struct chan_ops {
      * link that the peer begins takes its place; at CHAN_STAGE_NOWHERE the device asks the
      * peer, by way of the process manager, to begin one. NULL: CHAN_STAGE_SAID. */
     enum chan_stage (*stage)(const struct chan_link *link);
+
+    /* Processes of other groups, on any host, may call from now on: listen to them, where that has not
+     * begun (see served). Returns 0; 1, where card() writes something else from now on; or -errno.
+     * NULL: it listens since it was opened, or none of them can come over this channel. */
+    int (*serve)(struct chan *chan);
 };
 
 /* Built-in channels, best first, NULL-terminated; the build writes it. */

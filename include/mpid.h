@@ -241,6 +241,40 @@ bool mpid_has_other_long_double(struct vc *vc);
 /* Whether a process has turned out to be out of reach of every channel. */
 bool mpid_is_apart(void);
 
+/* ---- processes of other jobs ---- */
+
+/* What a process must know of one of another job to reach it. */
+struct mpid_introduction {
+    struct mpid_gid gid;
+    uint32_t rank;
+    uint8_t key[16];        /* its job's, for other jobs */
+    const char *card, *host; /* where its channels can be called; the name of its host, for people */
+};
+
+/* Be ready for calls of processes of other jobs, and write down what they must know; me->card is to be given
+ * to free(). Returns 0 or -errno. */
+int mpid_present(struct mpid_introduction *me);
+/* Get to know a process, as another one tells it: not to be trusted. Gives the VC to it, as mpid_vc_get()
+ * does; NULL: no memory. What is known stays as long as the VC. */
+struct vc *mpid_introduce(const struct mpid_introduction *who);
+/* Whether any process of another job is known. */
+bool mpid_knows_others(void);
+
+/* Have a job started, by an mpiexec with these words behind its name (NULL-terminated); its processes get note. Returns
+ * 0, with *id, or -errno. */
+int mpid_spawn(const char *const *words, const char *note, int *id);
+/* Whether it has ended, and with which exit code; then id means nothing any more. */
+bool mpid_spawn_ended(int id, int *status);
+/* Whether its failure is this job's; at first it is not. */
+void mpid_spawn_link(int id, bool is_linked);
+/* Publish a name, take it back, or look it up; it is known as BNR_Name() says. Waits. Returns 0; -EEXIST, -ENOENT,
+ * -EPERM or another -errno; text: of the name, in or out (MPID_NAME_MAX bytes and a NUL). */
+enum mpid_name { MPID_PUBLISH, MPID_UNPUBLISH, MPID_LOOKUP };
+enum { MPID_NAME_MAX = 1023 };
+int mpid_name(enum mpid_name call, const char *name, char *text);
+/* The note that this process got, when it was started so; NULL: it was not. */
+const char *mpid_spawn_note(void);
+
 /* Where the program has called MPI, in this thread: the function, "" if unknown; the file that
  * calls it, and the address in that. Slow. */
 struct mpid_call_site {
@@ -528,6 +562,12 @@ void mpid_watch_any(struct sleeper *sleeper);
 /* Wake threads that sleep in mpid_wait*() so that they look again: after a
  * change that came about outside the device. */
 void mpid_wake(void);
+
+/* Have each change of a descriptor, of a layer above, wake threads that sleep in mpid_wait*(): it can be read or
+ * written again, or has broken. A caller that tries all it can after each wake misses nothing. Give it back before
+ * it is closed. */
+void mpid_watch_fd(int fd);
+void mpid_unwatch_fd(int fd);
 
 /* ---- memory that processes of one host share ---- */
 

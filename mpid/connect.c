@@ -24,6 +24,7 @@
 #include <utlist.h>
 
 #include "mpid/device.h"
+#include "mpid/foreign.h"
 #include "mpid/opening.h"
 #include "mpid/ports.h"
 #include "os/clock.h"
@@ -41,6 +42,9 @@ enum {
     WORD_FAILED = 3 /* I have given up; needs no answer */
 };
 
+/* So long all channels to a process of another job are tried anew; a single try may last longer. */
+static const uint64_t foreign_limit_ns = 2000000000u;
+
 /* Until a peer that nothing answers from is asked, and at most until it is asked again. */
 static const uint64_t ask_first_ns = 250000000u, ask_last_ns = 8000000000u;
 
@@ -52,6 +56,8 @@ static void up(struct vc *vc)
     if (!vc->send_head && !vc->control_head)
         vc_let_go(vc);
     vc_mark_busy(vc);
+    if (vc->foreign)
+        vc_retire(vc);
 }
 
 /* The candidate that is tried now does not do. */
@@ -128,7 +134,9 @@ static void fail_unreachable(struct vc *vc)
     for (int i = 0; (closed = ports_closed(i)) != NULL; i++)
         opening_add_reason(opening, "", closed);
     check_nothing_taken(vc, opening->refusals);
-    vc_fail(vc, MPID_UNREACHABLE, opening->refusals ? opening->refusals : "there is no channel");
+    /* One of another job was in reach when it was introduced, so it has gone. */
+    vc_fail(vc, vc->foreign ? MPID_LOST : MPID_UNREACHABLE,
+            opening->refusals ? opening->refusals : "there is no channel");
 }
 
 /* Whether a channel has been tried, without an answer, that may do in the other direction. */
@@ -154,12 +162,31 @@ static void await_call(struct vc *vc)
 
 static bool renew_card(struct vc *vc);
 
+/* The peer is of another job, and cannot be asked: try all channels again in a while, as it may have been about to
+ * end, or to accept. Returns whether that is still to come. */
+static bool try_all_later(struct vc *vc)
+{
+    struct opening *opening = vc->opening;
+    uint64_t now_ns = os_now_ns();
+    if (now_ns - opening->began_ns > foreign_limit_ns)
+        return false;
+    uint32_t doubles = opening->crossings < REDIAL_DOUBLES ? opening->crossings++ : REDIAL_DOUBLES;
+    vc_event(vc, VC_LINKED);
+    opening->tried = 0;
+    opening->wait_ns = now_ns + (redial_ns << doubles);
+    return true;
+}
+
 /* No candidate is left. */
 static void give_up(struct vc *vc)
 {
     if (has_finished(vc)) {
         fail_finished(vc);
-    } else if (may_be_asked(vc->opening) && !vc->opening->is_stuck) {
+    } else if (vc->foreign && !vc->refs) { /* nor does the peer, which has forgotten this process */
+        vc_abandon(vc);
+    } else if (vc->foreign && may_be_asked(vc->opening) && try_all_later(vc)) {
+        return;
+    } else if (!vc->foreign && may_be_asked(vc->opening) && !vc->opening->is_stuck) {
         vc_event(vc, VC_LINKED);
         await_call(vc);
     } else if (vc->opening->lacks_memory) {
@@ -293,6 +320,10 @@ bool connect_is_judged(struct vc *vc)
 {
     if (vc->state != VC_UNBOUND || device_is_ended(vc))
         return true;
+    if (vc->foreign && vc->refs && foreign_count <= FOREIGN_WATCHED) {
+        connect_start(vc);
+        return true;
+    }
     char *card;
     int rc = opening_get_card(&vc->peer.gid, vc->peer.rank, &card);
     bool suited = rc || suits(card);
@@ -488,7 +519,7 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
                                struct chan_peer **peer)
 {
     (void)owner;
-    struct vc *vc = device_group_of(gid, rank) ? vc_get(gid, rank) : NULL;
+    struct vc *vc = device_group_of(gid, rank) ? vc_get(gid, rank) : vc_find(gid, rank);
     if (!vc)
         return CHAN_REFUSE_UNKNOWN;
     enum chan_answer answer = answer_to(vc, ops);

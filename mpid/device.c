@@ -13,6 +13,7 @@
 
 #include "mpid/connect.h"
 #include "mpid/crash.h"
+#include "mpid/foreign.h"
 #include "mpid/hang.h"
 #include "mpid/module.h"
 #include "mpid/notice.h"
@@ -89,6 +90,13 @@ static bool ended_well(void *owner, const struct chan_peer *peer)
 {
     (void)owner;
     return ended_has(&peer->gid, peer->rank) && !ended_has_failed(&peer->gid, peer->rank);
+}
+
+static const uint8_t *secret_with(void *owner, const struct chan_gid *gid, uint32_t rank)
+{
+    const struct vc *vc = vc_find(gid, rank);
+    (void)owner;
+    return vc && vc->foreign ? vc->foreign->secret : NULL;
 }
 
 struct chan *device_chan_of(const struct chan_ops *ops)
@@ -250,6 +258,7 @@ static int start(char *why, size_t size)
     device.env.memory = memory;
     device.env.card_changed = ports_publish;
     device.env.ended_well = ended_well;
+    device.env.secret_with = secret_with;
     device.eager_credit = (uint64_t)os_setting(OS_SETTING_EAGER_CREDIT);
     device.credit_step = device.eager_credit / 4;
     os_pool_init(&device.controls, sizeof(struct control), 16);
@@ -485,7 +494,10 @@ void vc_describe(const struct vc *vc, char *text, size_t size)
 {
     BNR_Host host;
     BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
-    if (!group || BNR_Get_host(group, (int)vc->peer.rank, &host))
+    if (vc->foreign)
+        host.name = vc->foreign->host;
+    else if (!group || BNR_Get_host(group, (int)vc->peer.rank, &host))
         host.name = "a host that is not known";
-    snprintf(text, size, "rank %u on %s", vc->peer.rank, host.name);
+    snprintf(text, size, "rank %u %son %s", vc->peer.rank, vc->foreign ? "of another job " : "",
+             host.name);
 }

@@ -10,6 +10,7 @@
 
 #include "include/mpid.h"
 #include "mpid/device.h"
+#include "mpid/foreign.h"
 #include "mpid/opening.h"
 #include "mpid/vc.h"
 #include "os/clock.h"
@@ -21,6 +22,11 @@ int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **got)
     void *card;
     size_t len;
     BNR_Group group = device_group_of(gid, rank);
+    const struct vc *vc = group ? NULL : vc_find(gid, rank);
+    if (vc && vc->foreign) {
+        *got = strdup(vc->foreign->card);
+        return *got ? 0 : -ENOMEM;
+    }
     if (!group)
         return -1;
     if (device_is_own_group(gid) && rank == device.env.rank) {

@@ -379,7 +379,7 @@ bool send_drain(struct vc *vc)
     bool moved = false;
     if (!vc_is_up(vc))
         return false;
-    if (!drain_control(vc))
+    if (!drain_control(vc) || (vc->foreign && vc->state != VC_OPEN))
         return false;
     while (vc->send_head) {
         struct mpid_request *request = vc->send_head;

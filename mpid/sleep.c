@@ -9,8 +9,10 @@
 
 #include "mpid/connect.h"
 #include "mpid/device.h"
+#include "mpid/foreign.h"
 #include "mpid/hang.h"
 #include "mpid/look.h"
+#include "mpid/watched.h"
 #include "os/clock.h"
 #include "os/cpus.h"
 #include "os/futex.h"
@@ -143,9 +145,9 @@ _Static_assert((int)BIND_CHANNELS < (int)OS_FUTEX_WORDS, "one sleep waits on all
  * hosts call. */
 static enum chan_sleep choose_sleep(void)
 {
-    bool has_others = device.world.size > device.world.local_ranks;
+    bool has_others = foreign_count || device.world.size > device.world.local_ranks;
     struct os_futex_seen words[BIND_CHANNELS];
-    if (!gather_words(words))
+    if (!gather_words(words) || watched_fd() >= 0)
         return CHAN_SLEEP_FD;
     for (int i = 0; i < device.port_count; i++)
         if (device.ports[i].chan->fd >= 0 && !device.ports[i].chan->word &&
@@ -191,7 +193,7 @@ static void disarm_all(void)
     progress_look();
 }
 
-static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 1])
+static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 2])
 {
     nfds_t count = 0;
     for (int i = 0; i < device.port_count; i++)
@@ -199,6 +201,8 @@ static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 1])
             fds[count++] = (struct pollfd){.fd = device.ports[i].chan->fd, .events = POLLIN};
     if (wait_self_fd() >= 0)
         fds[count++] = (struct pollfd){.fd = wait_self_fd(), .events = POLLIN};
+    if (watched_fd() >= 0)
+        fds[count++] = (struct pollfd){.fd = watched_fd(), .events = POLLIN};
     return count;
 }
 
@@ -321,6 +325,21 @@ void mpid_wake(void)
     os_unlock(&device.lock);
 }
 
+void mpid_watch_fd(int fd)
+{
+    os_lock(&device.lock);
+    watched_add(fd);
+    progress_wake(); /* those that sleep without it */
+    os_unlock(&device.lock);
+}
+
+void mpid_unwatch_fd(int fd)
+{
+    os_lock(&device.lock);
+    watched_remove(fd);
+    os_unlock(&device.lock);
+}
+
 /* ---- sleeping ---- */
 
 static uint32_t turns_now(void)
@@ -341,7 +360,7 @@ struct sleep_plan {
     struct os_futex_seen words[BIND_CHANNELS + 1];
     int word_count;
     uint64_t timeout_ns;
-    struct pollfd fds[BIND_CHANNELS + 1];
+    struct pollfd fds[BIND_CHANNELS + 2];
     nfds_t fd_count;
 };
 
@@ -383,6 +402,8 @@ static void end_sleep(struct sleeper *me, const struct sleep_plan *plan)
     all.on_channels = NULL;
     disarm_all();
     leave(me);
+    if (plan->how == CHAN_SLEEP_FD && watched_take())
+        progress_wake(); /* the news is for one of those */
 }
 
 static void count_sleep(uint64_t began_ns)
@@ -539,6 +560,7 @@ void sleep_leave(struct wait *wait)
 void sleep_forget(void)
 {
     memset(&all, 0, sizeof(all));
+    watched_forget();
     sleep_shared = 0;
     look_first = NULL;
     atomic_store_explicit(&device.sleepers, 0, memory_order_relaxed);

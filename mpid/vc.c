@@ -11,6 +11,7 @@
 
 #include "mpid/connect.h"
 #include "mpid/device.h"
+#include "mpid/foreign.h"
 #include "mpid/opening.h"
 #include "os/log.h"
 
@@ -204,8 +205,7 @@ void vc_each_standing(void (*visit)(struct vc *vc, void *arg), void *arg)
         visit(vc, arg);
 }
 
-/* Give up the link and the control packets that waited for it. */
-static void drop_link(struct vc *vc)
+void vc_drop_link(struct vc *vc)
 {
     struct chan_link *link = vc->bound;
     vc->bound = NULL;
@@ -224,13 +224,14 @@ static void free_vc(struct vc *vc, void *arg)
 {
     (void)arg;
     stats_vc_gone(vc);
-    drop_link(vc);
+    vc_drop_link(vc);
     packet_drop_landing(vc);
     opening_free(vc);
     lost_remove_vc(vc);
     unlist_engaged(vc);
     if (vc->standing)
         list_standing(vc, false);
+    foreign_forget(vc);
     free(vc->peer.tail);
     HASH_DEL(vc_table, vc);
     free(vc->rates);
@@ -240,6 +241,8 @@ static void free_vc(struct vc *vc, void *arg)
 void vc_put(struct vc *vc)
 {
     vc->refs--;
+    if (vc->foreign)
+        vc_retire(vc);
     vc_check(vc);
 }
 
@@ -388,6 +391,8 @@ void vc_close(struct vc *vc)
     enum vc_state before = (enum vc_state)vc->state;
     if (!vc_event(vc, VC_CLOSE))
         return;
+    if (vc->foreign) /* nothing follows CLOSE: later messages wait for another link */
+        vc->link = &vc->stand_in;
     if (before == VC_OPEN)
         send_close(vc, 0);
     else if (before == VC_REMOTE_CLOSE)
@@ -396,12 +401,14 @@ void vc_close(struct vc *vc)
 
 bool vc_is_shut(const struct vc *vc)
 {
-    return vc->state == VC_REMOTE_CLOSE && !(device.used & MPID_SESSIONS);
+    return vc->state == VC_REMOTE_CLOSE && !vc->foreign && !(device.used & MPID_SESSIONS);
 }
 
 void vc_reopen(struct vc *vc)
 {
-    if (vc_is_up(vc)) {
+    if (vc->foreign && vc->state == VC_CLOSED)
+        vc_drop_link(vc);
+    if (vc_is_up(vc) && !vc->foreign) {
         vc_event(vc, VC_REOPEN);
         if (!vc->send_head && !vc->control_head)
             vc_let_go(vc);
@@ -413,16 +420,18 @@ void vc_reopen(struct vc *vc)
         vc->credit = (int64_t)device.eager_credit;
         stats_counts(vc)->credit_given += device.credit_step - (uint64_t)vc->due;
         vc->due = (int64_t)device.credit_step;
+        if (vc->send_head)
+            connect_start(vc);
         vc_check(vc);
     }
 }
 
-/* Where nobody is of the world model (any more), CLOSE means nothing. */
+/* Within the group CLOSE means nothing where nobody is of the world model (any more). */
 static void close_arrived(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
 {
     uint64_t acked = head->word[1];
     (void)data, (void)len;
-    if (!(device.used & MPID_WORLD))
+    if (!vc->foreign && !(device.used & MPID_WORLD))
         return;
     enum vc_state before = (enum vc_state)vc->state;
     if (!vc_event(vc, acked ? VC_CLOSE_1 : VC_CLOSE_0))
@@ -431,6 +440,10 @@ static void close_arrived(struct vc *vc, const struct chan_head *head, const voi
         send_close(vc, 1);
     else if (vc_is_shut(vc))
         send_unwanted(vc);
+    if (vc->foreign && vc->state == VC_REMOTE_CLOSE)
+        vc_close(vc); /* the peer needs the link no more; this process may need another one */
+    if (vc->foreign && vc->state == VC_CLOSED)
+        vc_reopen(vc);
 }
 
 void vc_give_up_for_now(struct vc *vc)
@@ -443,6 +456,25 @@ void vc_give_up_for_now(struct vc *vc)
     opening_free(vc);
     send_fail(vc, MPID_NO_MEMORY);
     vc_check(vc);
+}
+
+void vc_abandon(struct vc *vc)
+{
+    vc_drop_link(vc);
+    enter(vc, VC_UNBOUND);
+    opening_free(vc);
+    vc->link = &vc->stand_in;
+    vc_check(vc);
+}
+
+void vc_retire(struct vc *vc)
+{
+    if (vc->refs || device.finalizing || device.orphan)
+        return;
+    if (vc->state == VC_OPEN)
+        vc_close(vc);
+    else if ((vc->state == VC_BINDING || vc->state == VC_CONNECTING) && !vc->bound)
+        vc_abandon(vc);
 }
 
 void vc_disown(struct vc *vc)
@@ -468,6 +500,11 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     enum vc_state before = (enum vc_state)vc->state;
     if (before == VC_FAILED || before == VC_CLOSED)
         return;
+    if (vc->foreign && before == VC_CLOSE_ACKED) { /* it has gone after its last word */
+        vc_event(vc, VC_LOST);
+        vc_reopen(vc);
+        return;
+    }
     char name[128];
     vc_describe(vc, name, sizeof(name));
     vc_event(vc, VC_LOST);
@@ -481,11 +518,14 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE))
         device_note_lost(vc);
     vc->link = &vc->stand_in;
-    drop_link(vc);
+    vc_drop_link(vc);
     recv_fail(vc, error);
     rndv_fail(vc, error);
     send_fail(vc, error);
     opening_end(vc);
-    lost_vc();
+    if (vc->foreign && vc->refs) /* nobody else tells of that */
+        lost_process(&vc->peer.gid, vc->peer.rank, true);
+    else
+        lost_vc();
     vc_check(vc);
 }

@@ -17,6 +17,9 @@
  *   any --lost, no candidate left--> FAILED
  *   closed, or closing with a peer that does not answer --reopen--> OPEN, --forget--> UNBOUND
  *
+ * A VC to a process of another group is closed once nobody needs it, and then unbound again:
+ * mpid/foreign.h. Others are closed in MPI_Finalize.
+ *
  * The whole table is vc_next[] in vc.c. The device's lock guards everything.
  */
 #ifndef MPID_VC_H
@@ -91,6 +94,7 @@ enum { RATE_CLASSES = 5 };
 
 enum { VC_LINE = 64 }; /* a VC begins with one */
 
+struct foreign;
 struct opening;
 
 enum vc_long_double { VC_LONG_DOUBLE_UNKNOWN, VC_LONG_DOUBLE_ALIKE, VC_LONG_DOUBLE_OTHER };
@@ -113,6 +117,7 @@ struct vc {
     struct mpid_request *asked, *bulk, *arriving;
     struct landing *landing; /* NULL: none */
     struct opening *opening;       /* NULL: no connection is being made */
+    struct foreign *foreign;       /* NULL: its peer is of this group */
     struct vc *judge_next, *judge_prev; /* of those that lost_look() has to look at */
     struct vc *engaged_next, *engaged_prev, *standing_next, *standing_prev; /* where so listed */
     uint8_t state; /* enum vc_state */
@@ -230,12 +235,19 @@ void vc_take_back(struct vc *vc, const struct chan_head *head, const void *data,
 /* Free a control packet that is in no queue. */
 void vc_control_free(struct control *control);
 
+/* Give up the link and the control packets that wait for it. */
+void vc_drop_link(struct vc *vc);
+
+/* Of a process of another group: close it, if nobody needs it any more. */
+void vc_retire(struct vc *vc);
 /* Begin to close; progress does the rest. */
 void vc_close(struct vc *vc);
 /* All awaited peers have closed: later packets belong to sessions. */
 void vc_reopen(struct vc *vc);
 /* The link is another process's, the parent of this one: nothing goes there any more. */
 void vc_disown(struct vc *vc);
+/* Nobody needs the connection that is being made. */
+void vc_abandon(struct vc *vc);
 /* There is no memory to connect. Sends that wait fail so, and the next one tries again. */
 void vc_give_up_for_now(struct vc *vc);
 /* The peer is gone or cannot be reached: everything with it ends in error. */

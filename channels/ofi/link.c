@@ -34,7 +34,7 @@ uint64_t ofi_link_name(struct ofi *ofi)
 static uint32_t body_of(struct ofi *ofi, uint32_t kind, const struct ofi_talk *talk,
                         uint64_t name, struct ofi_hello *body)
 {
-    const uint8_t *secret = ofi->env->secret;
+    const uint8_t *secret = ofi_secret(ofi, talk);
     struct ofi_challenge challenge = {.from = name};
     struct ofi_proof proof;
     struct ofi_welcome welcome = {name};
@@ -184,7 +184,7 @@ static int take_challenge(struct ofi_link *link, const void *body)
     struct ofi *ofi = link->ofi;
     memcpy(&challenge, body, sizeof(challenge));
     memcpy(link->talk.callee_nonce, challenge.nonce, OFI_NONCE);
-    uint64_t right = ofi_wire_proof(ofi->env->secret, &link->talk, false);
+    uint64_t right = ofi_wire_proof(ofi_secret(ofi, &link->talk), &link->talk, false);
     if (!chan_equal_secret(&right, &challenge.proof, sizeof(right))) {
         link->state = OFI_OVER;
         ofi->env->sink->refused(&link->base, CHAN_ACCEPT, "what answers is not of this job");

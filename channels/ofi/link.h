@@ -4,6 +4,8 @@
 #ifndef OFI_LINK_H
 #define OFI_LINK_H
 
+#include <string.h>
+
 #include "channels/ofi/ofi.h"
 
 /* What a process still has to say to another one. */
@@ -46,6 +48,17 @@ struct ofi_link {
     uint64_t since_ns;    /* when it was begun; where its process has ended, last brought something */
     uint64_t quiet_ns;    /* where its process has ended otherwise than well: it is over after so long without news */
 };
+
+/* What the two of a talk share; the device may have forgotten the other one meanwhile, and then nothing that
+ * this process says is right. */
+static inline const uint8_t *ofi_secret(const struct ofi *ofi, const struct ofi_talk *talk)
+{
+    const struct chan_env *env = ofi->env;
+    bool calls = talk->caller_rank == env->rank && !memcmp(&talk->caller, &env->gid, sizeof(env->gid));
+    const uint8_t *secret = calls ? chan_secret(env, &talk->callee, talk->callee_rank)
+                                  : chan_secret(env, &talk->caller, talk->caller_rank);
+    return secret ? secret : env->secret;
+}
 
 /* ---- link.c ---- */
 

@@ -65,7 +65,10 @@ static bool is_right(struct ofi *ofi, const struct ofi_hello *hello)
 {
     const struct chan_env *env = ofi->env;
     const struct os_heard_sender sender = os_heard_sender(hello->gid.b, hello->rank);
-    uint64_t right = ofi_wire_hello_proof(env->secret, hello, &env->gid, env->rank);
+    const uint8_t *secret = chan_secret(env, &hello->gid, hello->rank);
+    if (!secret)
+        return false;
+    uint64_t right = ofi_wire_hello_proof(secret, hello, &env->gid, env->rank);
     return chan_equal_secret(&right, &hello->proof, sizeof(right)) &&
            hello->address_len == ofi->address_len && !os_heard_take(&ofi->heard, &sender, hello->number);
 }
@@ -214,7 +217,7 @@ int ofi_stranger_take(struct ofi *ofi, const struct ofi_frame *frame, const void
     if (frame->kind != OFI_PROOF)
         return 0;
     memcpy(&proof, body, sizeof(proof));
-    uint64_t right = ofi_wire_proof(ofi->env->secret, &caller->talk, true);
+    uint64_t right = ofi_wire_proof(ofi_secret(ofi, &caller->talk), &caller->talk, true);
     if (!chan_equal_secret(&right, &proof.proof, sizeof(right)))
         return 0;
     caller->proven = true;

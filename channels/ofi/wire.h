@@ -15,7 +15,7 @@
  * ever, and is the last word of a process that may end now. One that goes on after all says it again at its end.
  *
  * A link has a name of 64 bits at each end, which is half random: a frame that does not begin with
- * the reader's name for it is dropped. A proof is a keyed hash with the job's secret over the role,
+ * the reader's name for it is dropped. A proof is a keyed hash with the secret of the two (the job's, or one of their own) over the role,
  * both processes and both nonces; that of HELLO, over all of it, and whom it is for. A HELLO without a
  * right one is dropped, before anything is kept, inserted or answered; so is one whose number the same caller
  * has used before. A caller that waits long says HELLO again, with another number: all else stays, so answers

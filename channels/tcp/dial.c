@@ -389,6 +389,15 @@ static int attempt_failed(struct attempt *attempt, int error)
     return 0;
 }
 
+/* What this process and the peer share. */
+static const uint8_t *secret_of(const struct attempt *attempt)
+{
+    const struct chan_env *env = attempt->dial->tcp->env;
+    const struct chan_peer *peer = attempt->dial->link->base.peer;
+    const uint8_t *secret = chan_secret(env, &peer->gid, peer->rank);
+    return secret ? secret : env->secret;
+}
+
 static int greet(struct attempt *attempt)
 {
     struct dial *dial = attempt->dial;
@@ -407,7 +416,7 @@ static int greet(struct attempt *attempt)
     int rc = os_random(attempt->talk.hello.nonce, WIRE_HELLO_NONCE_LEN);
     if (rc)
         return attempt_failed(attempt, -rc);
-    wire_hello_put(hello, &attempt->talk, env->secret);
+    wire_hello_put(hello, &attempt->talk, secret_of(attempt));
     attempt->phase = ATTEMPT_GREETED;
     uint64_t now_ns = os_now_ns(), *usual_ns = &dial->tcp->connect_ns;
     *usual_ns = (3 * *usual_ns + now_ns - attempt->began_ns) / 4;
@@ -426,11 +435,11 @@ static int prove(struct attempt *attempt)
 {
     struct dial *dial = attempt->dial;
     uint8_t proof[WIRE_PROOF_LEN];
-    if (wire_challenge_get(attempt->in, &attempt->talk, dial->tcp->env->secret))
+    if (wire_challenge_get(attempt->in, &attempt->talk, secret_of(attempt)))
         return attempt_failed(attempt, EPROTO);
     prefer(attempt);
     dial->tried = dial->list.count;
-    wire_proof_put(proof, &attempt->talk, dial->tcp->env->secret);
+    wire_proof_put(proof, &attempt->talk, secret_of(attempt));
     attempt->phase = ATTEMPT_PROVED;
     dial->stage = CHAN_STAGE_SAID;
     attempt->got = 0;
@@ -450,7 +459,7 @@ static int conclude(struct attempt *attempt)
     struct dial *dial = attempt->dial;
     struct tcp_link *link = dial->link;
     enum chan_answer answer;
-    if (wire_answer_get(attempt->in, &attempt->talk, &answer, dial->tcp->env->secret))
+    if (wire_answer_get(attempt->in, &attempt->talk, &answer, secret_of(attempt)))
         return attempt_failed(attempt, EPROTO);
     if (answer != CHAN_ACCEPT) {
         dial_stop(dial);

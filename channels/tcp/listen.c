@@ -307,17 +307,30 @@ static int take_once(struct tcp *tcp, const struct wire_hello *hello)
     return os_heard_take(&tcp->heard, &sender, hello->number);
 }
 
+/* What this process and the stranger share; the device may have forgotten the other one meanwhile, and then
+ * nothing that this process says is right. */
+static const uint8_t *secret_of(const struct tcp *tcp, const struct stranger *stranger)
+{
+    const struct wire_hello *hello = &stranger->talk.hello;
+    const uint8_t *secret = chan_secret(tcp->env, &hello->gid, hello->rank);
+    return secret ? secret : tcp->env->secret;
+}
+
 /* HELLO is here. Returns whether to go on with this stranger. */
 static bool challenge(struct tcp *tcp, struct stranger *stranger)
 {
     const struct chan_env *env = tcp->env;
     const struct wire_hello *hello = &stranger->talk.hello;
     uint8_t bytes[WIRE_CHALLENGE_LEN];
-    if (wire_hello_get(stranger->in, &stranger->talk, env->secret) ||
+    struct chan_gid gid;
+    uint32_t rank;
+    wire_hello_sender(stranger->in, &gid, &rank);
+    const uint8_t *secret = chan_secret(env, &gid, rank);
+    if (!secret || wire_hello_get(stranger->in, &stranger->talk, secret) ||
         memcmp(&hello->to_gid, &env->gid, sizeof(env->gid)) || hello->to_rank != env->rank ||
         take_once(tcp, hello) || os_random(stranger->talk.nonce, WIRE_NONCE_LEN))
         return false;
-    wire_challenge_put(bytes, &stranger->talk, env->secret);
+    wire_challenge_put(bytes, &stranger->talk, secret);
     stranger->phase = STRANGER_GREETED;
     stranger->got = 0;
     tcp->mute--;
@@ -343,7 +356,7 @@ static int make_link(struct tcp *tcp, struct stranger *stranger, struct chan_pee
         dial_stop(link->dial);
     link->sock.fd = stranger->sock.fd;
     stranger->sock.fd = -1;
-    wire_answer_put(bytes, &stranger->talk, CHAN_ACCEPT, tcp->env->secret);
+    wire_answer_put(bytes, &stranger->talk, CHAN_ACCEPT, secret_of(tcp, stranger));
     /* Should either fail, the connection is broken, and the link finds out by itself. */
     (void)tcp_rewatch(tcp, &link->sock, false);
     (void)!send(link->sock.fd, bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -370,7 +383,7 @@ static int ask(struct tcp *tcp, struct stranger *stranger)
     if (answer == CHAN_ACCEPT)
         return 1 + make_link(tcp, stranger, peer, fresh);
     free(fresh);
-    wire_answer_put(bytes, &stranger->talk, answer, tcp->env->secret);
+    wire_answer_put(bytes, &stranger->talk, answer, secret_of(tcp, stranger));
     (void)tell(stranger, bytes, sizeof(bytes));
     stranger_drop(tcp, stranger);
     return 1;
@@ -394,7 +407,7 @@ int listen_event(struct tcp *tcp, struct tcp_sock *sock)
         if (stranger->phase == STRANGER_MUTE)
             going_on = challenge(tcp, stranger);
         else
-            going_on = !wire_proof_get(stranger->in, &stranger->talk, tcp->env->secret);
+            going_on = !wire_proof_get(stranger->in, &stranger->talk, secret_of(tcp, stranger));
         if (going_on && stranger->phase == STRANGER_GREETED && !stranger->got)
             return 0; /* just challenged */
     }

@@ -180,13 +180,13 @@ static void keep_loopback(struct addr_list *list)
 }
 
 /* The addresses to publish. Returns 0 or -errno with a sentence in why. */
-static int choose_addresses(const struct chan_env *env, struct addr_list *list, char *why,
+static int choose_addresses(const struct chan_env *env, bool is_for_all, struct addr_list *list, char *why,
                             size_t size)
 {
     const char *wanted = os_setting_text(OS_SETTING_TCP_ADDRESSES);
     char bad[ADDR_TEXT_LEN];
     int rc = *wanted ? addr_of_text(list, wanted, bad) : addr_of_host(list);
-    if (!rc && !*wanted && env->ranks == env->local_ranks)
+    if (!rc && !*wanted && !is_for_all && env->ranks == env->local_ranks)
         keep_loopback(list);
     if (rc && *wanted && *bad)
         snprintf(why, size,
@@ -234,12 +234,27 @@ static int await_call(struct tcp *tcp)
     char why[256];
     if (tcp->port)
         return -EAGAIN;
-    int rc = choose_addresses(tcp->env, &list, why, sizeof(why));
+    int rc = choose_addresses(tcp->env, false, &list, why, sizeof(why));
     if (!rc)
         rc = start_listening(tcp, &list);
     if (!rc)
         rc = tcp->env->card_changed(tcp->env->device);
     return rc ? rc : -EAGAIN;
+}
+
+/* A listener of ranks of one host, at its loopback address, reaches processes of other jobs on that host
+ * alone. */
+static int tcp_serve(struct chan *chan)
+{
+    struct tcp *tcp = tcp_of(chan);
+    struct addr_list list;
+    char why[256];
+    if (tcp->port)
+        return 0;
+    int rc = choose_addresses(tcp->env, true, &list, why, sizeof(why));
+    if (!rc)
+        rc = start_listening(tcp, &list);
+    return rc ? rc : 1;
 }
 
 static int open_epoll(struct tcp *tcp, const char **step)
@@ -285,7 +300,7 @@ static void tcp_forked(struct chan *chan)
 static int tcp_open(struct chan **chan, const struct chan_env *env, char *why, size_t size)
 {
     struct addr_list list;
-    int rc = choose_addresses(env, &list, why, size);
+    int rc = choose_addresses(env, false, &list, why, size);
     if (rc)
         return rc;
     struct tcp *tcp = calloc(1, sizeof(*tcp));
@@ -507,4 +522,5 @@ const struct chan_ops chan_tcp = {
     .disarm = tcp_disarm,
     .forked = tcp_forked,
     .stage = tcp_stage,
+    .serve = tcp_serve,
 };

@@ -110,6 +110,12 @@ void wire_answer_put(uint8_t out[WIRE_ANSWER_LEN], const struct wire_talk *talk,
     prove(out + PREFIX_LEN, out, &talk->hello, talk->nonce, secret);
 }
 
+void wire_hello_sender(const uint8_t in[WIRE_HELLO_LEN], struct chan_gid *gid, uint32_t *rank)
+{
+    *rank = os_be32_get(in + PREFIX_LEN);
+    memcpy(gid->b, in + PREFIX_LEN + 8, sizeof(gid->b));
+}
+
 int wire_hello_get(const uint8_t in[WIRE_HELLO_LEN], struct wire_talk *talk,
                    const uint8_t secret[16])
 {

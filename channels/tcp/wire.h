@@ -26,7 +26,8 @@
  *   PROOF      connector -> acceptor   16 bytes: 8 proof 8
  *   ANSWER     acceptor -> connector   16 bytes: 8 proof 8
  *
- * A proof is the keyed hash, with the job's secret, of the message's bytes 0 to
+ * A proof is the keyed hash, with the secret of the two (the job's; of processes of
+ * two jobs one of their own), of the message's bytes 0 to
  * 7, of bytes 8 to 63 of the HELLO, and of the acceptor's nonce (zeros in
  * HELLO). So the acceptor learns from HELLO that the stranger has, or has
  * overheard, the secret, and from PROOF that it has it; the secret itself
@@ -82,6 +83,8 @@ void wire_proof_put(uint8_t out[WIRE_PROOF_LEN], const struct wire_talk *talk,
 void wire_answer_put(uint8_t out[WIRE_ANSWER_LEN], const struct wire_talk *talk,
                      enum chan_answer answer, const uint8_t secret[16]);
 
+/* Which process a HELLO claims to be of: not checked yet. */
+void wire_hello_sender(const uint8_t in[WIRE_HELLO_LEN], struct chan_gid *gid, uint32_t *rank);
 /* Read a message. Returns 0, or -EPROTO for any other bytes. HELLO fills talk->hello, CHALLENGE
  * fills talk->nonce. */
 int wire_hello_get(const uint8_t in[WIRE_HELLO_LEN], struct wire_talk *talk,

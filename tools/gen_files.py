@@ -21,6 +21,7 @@ FOLDERS = {
     "mpi/comm": "Communicators and groups.",
     "mpi/coll": "Collectives.",
     "mpi/topo": "Virtual topologies.",
+    "mpi/dynamic": "Jobs that connect, and jobs that are spawned.",
     "mpi/win": "Windows, and one-sided communication.",
     "mpi/ft": "Fault tolerance: failures, and what survivors do.",
     "mpi/tool": "The tool interface.",

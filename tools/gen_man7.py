@@ -50,6 +50,7 @@ CHAPTERS = [
     ("io", "Files", ""),
     ("io_access", "Reading and writing files", ""),
     ("spawn", "Starting processes", ""),
+    ("port", "Connecting jobs", ""),
     ("handle", "Handles as numbers", ""),
     ("abi", "The binary interface", ""),
     ("version", "Versions and addresses", ""),

@@ -19,7 +19,7 @@ OWN = ["MPI_Init", "MPI_Finalize"]              # in the order of profile.h
 KINDS = {"p2p": "P2P", "persist": "P2P", "part": "P2P", "buffer": "P2P", "request": "WAIT",
          "coll": "COLLECTIVE", "icoll": "COLLECTIVE", "pcoll": "COLLECTIVE", "neighbor": "COLLECTIVE",
          "io": "FILE", "io_access": "FILE", "win": "P2P", "rma": "P2P",
-         "comm": "SETUP", "intercomm": "SETUP", "spawn": "SETUP", "topo": "SETUP",
+         "comm": "SETUP", "intercomm": "SETUP", "spawn": "SETUP", "port": "SETUP", "topo": "SETUP",
          "topo_graph": "SETUP"}
 
 # A post: a receive that may match from here on. Its name in a wrapper is `post`.

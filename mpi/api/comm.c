@@ -571,15 +571,7 @@ int PMPI_Comm_free(MPI_Comm *comm)
     int rc = attr_delete_comm(on);
     if (rc)
         return errh_comm(on, rc, __func__, "an attribute's callback returned error code %d", rc);
-    if (on->buffer) { /* its messages go out first */
-        void *memory;
-        MPI_Count size;
-        (void)buffer_detach(&on->buffer, &memory, &size);
-    }
-    on->freed = true; /* requests may need it yet */
-    left_freed(on);
-    object_set_word(&on->object, 0);
-    comm_unref(on);
+    comm_free(on);
     *comm = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include "mpi/attr.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hardware.h"
+#include "mpi/dynamic/dynamic.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/init.h"
@@ -48,6 +49,9 @@ static int start(int *argc, char ***argv, int required, const char *function)
     if (rc)
         return errh_comm(NULL, MPI_ERR_OTHER, function, "%s",
                          why[0] ? why : "MPI cannot be started (a line above says why)");
+    rc = dynamic_begin(why, sizeof(why));
+    if (rc)
+        return errh_comm(NULL, rc, function, "%s", why);
     return MPI_SUCCESS;
 }
 

@@ -20,6 +20,7 @@
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
+#include "mpi/comm/pipe.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 
@@ -161,6 +162,8 @@ static int spread(const struct agree *who, void *bytes, size_t len)
 static int exchange(const struct agree *who, const void *out, size_t out_len, void *in, size_t in_len)
 {
     const struct p2p_side *other = &who->other;
+    if (who->pipe)
+        return pipe_exchange(*who->pipe, out, out_len, in, in_len);
     struct sched_place place = {other->comm, other->context - other->comm->context, other->tag, NULL};
     struct sched s;
     sched_init_at(&s, &place, NULL);

@@ -32,6 +32,7 @@ struct agree {
     int leader; /* this half's leader, by its number in the half, that talks to ... */
     struct p2p_side
         other;  /* ... the leader of the other half; only the leader's own value counts */
+    int *pipe;  /* of the leader: a socket to the other leader instead; NULL: none */
     int failed; /* of the leader: agree_swap() is to end with it, in this half */
     struct request *give_up; /* once it is complete every wait ends; NULL: none */
 };

@@ -24,6 +24,7 @@
 
 struct comm *_Atomic comm_constants[4];
 struct comm *_Atomic comm_revoked[4];
+struct comm *comm_parent;
 
 static struct store store = {.lock = OS_LOCK_INIT};
 
@@ -79,7 +80,8 @@ void comm_open_space(void)
 /* remote: NULL for an intracommunicator */
 static int create(struct group *group, struct group *remote, uint32_t context, struct comm **made)
 {
-    struct vc **vcs = group_vcs(remote ? remote : group);
+    bool is_known = !group_keep_others(group) && (!remote || !group_keep_others(remote));
+    struct vc **vcs = is_known ? group_vcs(remote ? remote : group) : NULL;
     struct comm *comm = vcs ? store_make(&store, mpid_space_seal(MPID_SPACE_COMM), OBJECT_COMM) : NULL;
     if (!comm) {
         context_release(context);
@@ -130,6 +132,8 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
 void comm_destroy(struct comm *comm)
 {
     left_freed(comm);
+    if (comm == comm_parent)
+        comm_parent = NULL;
     object_set_word(&comm->object, 0);
     comm_list_remove(comm);
     region_end(comm);

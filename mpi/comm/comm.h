@@ -69,6 +69,7 @@ struct comm {
     _Atomic bool doubted; /* a rank that can send has failed, and the user has not acknowledged it */
     _Atomic uint32_t acked; /* the user has acknowledged so many of the processes that have failed */
     bool predefined;
+    int spawned; /* of the process that has spawned the remote group: the job's id; else 0 */
     bool freed; /* the user has freed it: its handle leads nowhere, except for an error handler */
     _Atomic bool revoked; /* then failed is set, too */
     bool keeps_context;   /* others may still speak of it when it is freed */
@@ -77,6 +78,8 @@ struct comm {
     struct name name;
 };
 
+/* The intercommunicator to the processes that have spawned this one; NULL: there is none any more. */
+extern struct comm *comm_parent;
 extern struct comm *_Atomic comm_constants[4]; /* by handle - MPI_COMM_NULL: NULL, world, self, NULL */
 extern struct comm *_Atomic comm_revoked[4];   /* the same for those that are revoked */
 
@@ -139,6 +142,8 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
                       struct comm **comm);
 /* Drop a reference. Requests hold references, so MPI_Comm_free may come early. */
 void comm_destroy(struct comm *comm);
+/* The user's part of it ends: MPI_Comm_free without its attributes, which are deleted before. */
+void comm_free(struct comm *comm);
 static inline void comm_unref(struct comm *comm)
 {
     if (__builtin_expect(comm && object_unref(&comm->object), 0))

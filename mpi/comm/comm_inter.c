@@ -13,6 +13,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
+#include "mpi/comm/introduce.h"
 #include "mpi/errh.h"
 
 struct agree comm_everyone(struct comm *comm)
@@ -55,12 +56,21 @@ int comm_bind_halves(const struct agree *halves, struct comm **new)
     int rc = comm_swap_groups(halves, local, &remote);
     if (rc)
         return rc;
+    struct introduced introduced = {0};
     if (group_overlap(local, remote))
         rc = MPI_ERR_GROUP;
     if (!rc)
-        rc = context_agree_among(halves, NULL, 0, &context);
+        rc = introduce(halves, remote, &introduced);
+    uint64_t wrong = (uint64_t)introduced.rc;
+    if (!rc)
+        rc = context_agree_among(halves, &wrong, introduced.was_needed, &context);
+    if (!rc && wrong) {
+        context_release(context);
+        rc = (int)wrong;
+    }
     if (!rc)
         rc = comm_create_like(halves->comm, local, remote, context, new);
+    introduce_end(&introduced);
     group_unref(remote);
     return rc;
 }

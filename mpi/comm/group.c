@@ -197,6 +197,18 @@ struct vc *group_vc(struct group *group, int rank)
     return vc;
 }
 
+int group_keep_others(struct group *group)
+{
+    if (!mpid_knows_others() || (!group->list && same_gid(&group->gid, &me.gid)))
+        return 0;
+    for (int i = 0; i < group->size; i++) {
+        struct process process = group_process(group, i);
+        if (!same_gid(&process.gid, &me.gid) && (!group_vcs(group) || !group_vc(group, i)))
+            return -1;
+    }
+    return 0;
+}
+
 int group_order(const struct process *a, const struct process *b)
 {
     int gids = memcmp(&a->gid, &b->gid, sizeof(a->gid));

@@ -84,6 +84,10 @@ struct vc **group_vcs(struct group *group);
  * that is there. */
 struct vc *group_vc(struct group *group, int rank);
 
+/* Fill the entries of all members that are of other jobs: what is known of them stays as long as the group. Returns
+ * 0, or -1: no memory. */
+int group_keep_others(struct group *group);
+
 /* Rank of a process in the group, or MPI_UNDEFINED. O(1), except for the first call on a list. */
 int group_find(const struct group *group, const struct process *process);
 

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Making and leaving intercommunicators with processes of other jobs; see dynamic.h. */
+#include "mpi/dynamic/dynamic.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "include/mpid.h"
+#include "mpi/comm/agree.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/context.h"
+#include "mpi/dynamic/order.h"
+#include "mpi/dynamic/port.h"
+#include "mpi/left.h"
+#include "mpi/name.h"
+
+enum { WHY = 256 };
+
+
+int dynamic_bind(struct comm *comm, int root, int fd, int failed, struct comm **new)
+{
+    struct agree halves = {
+        .comm = comm,
+        .context = comm->context + CONTEXT_COLL,
+        .tag = COMM_AGREE_TAG,
+        .bridged = true,
+        .leader = root,
+        .pipe = &fd,
+        .failed = failed,
+    };
+    int rc = comm_bind_halves(&halves, new);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* ---- spawning ---- */
+
+struct started {
+    int id, status;
+};
+
+static bool has_ended(void *arg)
+{
+    struct started *s = arg;
+    return mpid_spawn_ended(s->id, &s->status);
+}
+
+/* Have the job started, and wait until it calls. Returns a socket or -1, with the reason in why. */
+static int start(struct order *order, struct started *s, char *why)
+{
+    char port[MPI_MAX_PORT_NAME];
+    const char *step = "";
+    int rc = port_open(port, &step);
+    if (rc) {
+        snprintf(why, WHY, "no port can be opened for the new processes, by %s: %s", step, strerror(-rc));
+        return -1;
+    }
+    rc = mpid_spawn((const char *const *)order->words, port, &s->id);
+    int fd = rc ? -1 : port_accept(port, has_ended, s);
+    (void)port_close(port);
+    if (rc)
+        snprintf(why, WHY, "mpiexec cannot be started: %s%s", strerror(-rc),
+                 rc == -ENOENT ? "; put its folder into PATH" : "");
+    else if (fd == -ECANCELED)
+        snprintf(why, WHY, "the new processes ended without MPI_Init (their mpiexec with exit code %d%s)", s->status,
+                 s->status ? ", and a line above says why" : "");
+    else if (fd < 0)
+        snprintf(why, WHY, "the new processes cannot be met: %s", strerror(-fd));
+    return fd < 0 ? -1 : fd;
+}
+
+int dynamic_spawn(struct comm *comm, int root, struct order *order, int failed, struct comm **new, char *why)
+{
+    struct started s = {0};
+    int fd = -1;
+    if (comm->rank == root && order) {
+        fd = start(order, &s, why);
+        failed = fd < 0 ? MPI_ERR_SPAWN : MPI_SUCCESS;
+    }
+    int rc = dynamic_bind(comm, root, fd, failed, new);
+    if (!rc && s.id) {
+        (*new)->spawned = s.id;
+        mpid_spawn_link(s.id, true);
+    }
+    return rc;
+}
+
+int dynamic_begin(char *why, size_t size)
+{
+    struct comm *world = comm_from(MPI_COMM_WORLD);
+    const char *port = mpid_spawn_note();
+    int fd = -1;
+    if (!port)
+        return MPI_SUCCESS;
+    if (!world->rank)
+        fd = port_call(port, 0);
+    int rc = dynamic_bind(world, 0, fd < 0 ? -1 : fd, fd < 0 && !world->rank ? MPI_ERR_PORT : MPI_SUCCESS, &comm_parent);
+    if (rc) {
+        snprintf(why, size, "the processes that have spawned this one cannot be met%s%s", world->rank ? "" : ": ",
+                 world->rank || fd >= 0 ? "" : strerror(-fd));
+        return rc;
+    }
+    left_freed(comm_parent); /* it need not be freed */
+    name_set(&comm_parent->name, "MPI_COMM_PARENT");
+    return MPI_SUCCESS;
+}
+
+/* ---- parting ---- */
+
+void dynamic_part(struct comm *comm)
+{
+    if (comm->spawned)
+        mpid_spawn_link(comm->spawned, false);
+    struct agree all = comm_everyone(comm);
+    uint64_t nothing = 0;
+    (void)agree_max(&all, &nothing, 1);
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs that spawn, connect, accept and part, each as it should.
+
+usage: jobs.py MPIEXEC JOBS [OPTION-OF-MPIEXEC...]
+
+JOBS is test/mpi/dynamic/jobs.c.
+"""
+import os
+import subprocess
+import sys
+import time
+
+LIMIT = 60 # seconds
+mpiexec, jobs, *options = sys.argv[1:]
+failed = 0
+left = f"VIREO_TEST_JOBS={os.getpid()}"
+
+
+def start(ranks, *words, before=()):
+    """A job of ranks, or, where there are none, a process without mpiexec."""
+    before = [mpiexec, *options, *before, "-n", str(ranks)] if ranks else []
+    return subprocess.Popen(["timeout", "-k", "5", str(LIMIT), *before, jobs, *words], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                            env=os.environ | {"PATH": f"{os.path.dirname(mpiexec)}:{os.environ['PATH']}"} |
+                            dict([left.split("=")]))
+
+
+def check(name, codes, *started, holds=lambda text: not text):
+    """All have to end with these exit codes, and to say what holds() accepts."""
+    global failed
+    said = [job.communicate()[0] for job in started]
+    ended = [job.returncode for job in started]
+    right = ended == codes and holds("".join(said))
+    failed += not right
+    print(f"{'ok' if right else 'FAILED'}: {name}" + ("" if right else f": exit codes {ended}\n" + "".join(said)), flush=True)
+
+
+def living():
+    """Processes that these jobs have left."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            environment = open(f"/proc/{pid}/environ", "rb").read()
+        except OSError:
+            continue
+        if left.encode() in environment.split(b"\0"):
+            found.append(int(pid))
+    return found
+
+
+def main():
+    name = f"jobs-{os.getpid()}"
+    for ranks in 1, 2, 3:
+        check(f"{ranks} ranks spawn 2", [0], start(ranks, "spawn", "2", "2"))
+    check("1 rank spawns 5", [0], start(1, "spawn", "5", "1"))
+    check("no rank of a job spawns 2", [0], start(0, "spawn", "2", "2"))
+    check("a spawn of a spawn of a spawn", [0], start(2, "deep"))
+    check("60 times one process", [0], start(1, "spawn", "1", "60"))
+    check("several programs", [0], start(2, "several"))
+    check("wrong arguments", [0], start(2, "errors"), holds=lambda text: "/no/such/program" in text)
+    for a, b in (1, 1), (2, 3), (4, 1), (0, 1), (2, 0):
+        check(f"a job of {a} accepts one of {b}", [0, 0], start(a, "serve", name, "3"), start(b, "visit", name, "3"))
+    check("100 times", [0, 0], start(2, "serve", name, "100"), start(2, "visit", name, "100"))
+    check("three jobs in a ring", [0, 0, 0], *(start(2, "ring", name, str(i), "3") for i in range(3)))
+    check("two jobs that cross", [0, 0], *(start(2, "cross", name, str(i)) for i in range(2)))
+    check("two ends of a socket", [0], start(2, "join"))
+    check("MPI_Finalize without MPI_Comm_disconnect", [0], start(2, "leave"))
+    check("a child that is killed, once it is parted", [0], start(2, "part", "parted"), holds=lambda text: "signal 9" in text)
+    check("a child that is killed before", [137], start(2, "part", "joined"), holds=lambda text: "is connected" in text)
+    check("a child that aborts", [17], start(2, "part", "abort"), holds=lambda text: "code 17" in text)
+    check("a child that goes without a word", [0], start(1, "lose", before=["--enable-recovery"]),
+          holds=lambda text: "without MPI_Finalize" in text and "not so" not in text)
+    until = time.monotonic() + 10
+    while living() and time.monotonic() < until:
+        time.sleep(0.05)
+    if living():
+        print(f"FAILED: processes are left: {living()}")
+    sys.exit(bool(failed or living()))
+
+
+main()

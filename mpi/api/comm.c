@@ -451,11 +451,11 @@ static int find_resource(struct comm *comm, int split_type, const struct info *i
  * waits for them. The processes of a part are in the order of key, and if that is equal, of
  * their ranks in comm.
  *
- * - MPI_COMM_TYPE_SHARED: a part is a host.
+ * - MPI_COMM_TYPE_SHARED: a part is the processes of one job on one host.
  * - MPI_COMM_TYPE_HW_GUIDED: a part is one instance of the hardware that info's key
  *   mpi_hw_resource_type names: hwloc://Machine, hwloc://Package, hwloc://Die, hwloc://Group,
  *   hwloc://NUMANode, hwloc://L5Cache to hwloc://L1Cache, hwloc://Core, hwloc://PU, or
- *   mpi_shared_memory, which is the host. Processes that may run in several instances are in no
+ *   mpi_shared_memory, which is the same as MPI_COMM_TYPE_SHARED. Processes that may run in several instances are in no
  *   part, and none is where the host has no such hardware.
  * - MPI_COMM_TYPE_RESOURCE_GUIDED: the same; or a part is the process set that mpi_pset_name names.
  * - MPI_COMM_TYPE_HW_UNGUIDED: a part is one instance of the outermost hardware that tells the
@@ -487,7 +487,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
     switch (split_type) {
     case MPI_UNDEFINED: how.member = false; break;
     case MPI_COMM_TYPE_HW_UNGUIDED: break;
-    case MPI_COMM_TYPE_SHARED: how.color = comm_host_id(); break;
+    case MPI_COMM_TYPE_SHARED: how.color = comm_memory_id(); break;
     case MPI_COMM_TYPE_HW_GUIDED:
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
         rc = find_resource(on, split_type, hints, &how, __func__);

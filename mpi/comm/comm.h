@@ -208,6 +208,8 @@ const char *comm_other_error(void);
 
 /* A number that all processes of this host share, and no others. Not before MPI starts. */
 uint64_t comm_host_id(void);
+/* The same for those that can share memory: of one host, and one job. */
+uint64_t comm_memory_id(void);
 /* Keep the hints that are understood. Returns all that are in use; NULL: no memory. */
 int comm_set_hints(struct comm *comm, const struct info *info);
 struct info *comm_hints(struct comm *comm);

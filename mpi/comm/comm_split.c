@@ -159,6 +159,11 @@ uint64_t comm_host_id(void)
     return hash_more(HASH_START, id, strlen(id));
 }
 
+uint64_t comm_memory_id(void)
+{
+    return hash_more(comm_host_id(), &init_world.gid, sizeof(init_world.gid));
+}
+
 /* ---- hardware ---- */
 
 /* The color of one instance of a level. */
@@ -179,7 +184,7 @@ void comm_split_resource(const char *name, struct comm_split *how)
         return;
     if (level == HARDWARE_HOST) { /* without asking hwloc */
         how->member = true;
-        how->color = comm_host_id();
+        how->color = strcmp(name, "mpi_shared_memory") != 0 ? comm_host_id() : comm_memory_id();
         return;
     }
     hardware_look(&here);

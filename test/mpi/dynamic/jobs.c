@@ -27,6 +27,35 @@ static void claim(int holds, const char *what)
     MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
+/* The processes that can share memory are of one job, and share it. */
+static void share(MPI_Comm all, int me)
+{
+    MPI_Comm some;
+    MPI_Group world, group;
+    MPI_Win win;
+    int count, *word, from[64], to[64];
+    MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, &some);
+    MPI_Comm_size(some, &count);
+    claim(count <= size && count <= 64, "processes of two jobs are apart");
+    for (int i = 0; i < count; i++)
+        from[i] = i;
+    MPI_Comm_group(some, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_translate_ranks(group, count, from, world, to);
+    MPI_Win_allocate_shared(sizeof(*word), sizeof(*word), MPI_INFO_NULL, some, &word, &win);
+    *word = rank;
+    MPI_Win_fence(0, win);
+    for (int i = 0, unit; i < count; i++) {
+        MPI_Aint bytes;
+        MPI_Win_shared_query(win, i, &bytes, &unit, &word);
+        claim(to[i] != MPI_UNDEFINED && *word == to[i], "those that share memory are of this job");
+    }
+    MPI_Win_free(&win);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    MPI_Comm_free(&some);
+}
+
 /* Both sides of an intercommunicator exchange with each other, and within a merged one. */
 static void talk(MPI_Comm inter, int high)
 {
@@ -50,6 +79,7 @@ static void talk(MPI_Comm inter, int high)
     claim(ring[0] == 'a' + from % 26 && ring[299999] == ring[0], "a long message around the ring");
     free(long_one);
     free(ring);
+    share(all, me);
     MPI_Comm_disconnect(&all);
 }
 

@@ -78,6 +78,69 @@ static char **list_words(char *const *first, const uint8_t *bytes, size_t len)
     return words;
 }
 
+/* ---- the command line ---- */
+
+enum { OWN_WORDS = 16 };
+
+/* Words in front of those of the order; texts that were made for it. */
+struct own_words {
+    char *word[OWN_WORDS];
+    int count;
+    char keepalive[16], pretend[16];
+    char *hosts; /* to be freed; or NULL */
+};
+
+static void add_own(struct own_words *own, const char *option, const char *value)
+{
+    if (!value)
+        return;
+    own->word[own->count++] = (char *)(uintptr_t)option;
+    own->word[own->count++] = (char *)(uintptr_t)value;
+}
+
+static bool has_word(const uint8_t *bytes, size_t len, const char *word)
+{
+    for (size_t i = 0; i < len; i += strlen((const char *)bytes + i) + 1)
+        if (!strcmp((const char *)bytes + i, word))
+            return true;
+    return false;
+}
+
+/* The hosts of this job, as an option takes them; NULL: it was not told any, or memory is out. */
+static char *list_hosts(const struct hosts *hosts)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = hosts->count ? open_memstream(&text, &len) : NULL;
+    for (size_t i = 0; to && i < hosts->count; i++) {
+        const struct hosts_entry *host = &hosts->items[i];
+        fprintf(to, "%s%s%s%s:%u", i ? "," : "", host->user ? host->user : "", host->user ? "@" : "", host->name,
+                host->slots);
+    }
+    if (to && fclose(to)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* The new job may use the hosts of this one, and reaches them alike, unless the order names hosts. */
+static void fill_own(struct own_words *own, const struct options *o, int keepalive, const uint8_t *bytes, size_t len)
+{
+    *own = (struct own_words){.count = 0};
+    snprintf(own->keepalive, sizeof(own->keepalive), "%d", keepalive);
+    snprintf(own->pretend, sizeof(own->pretend), "%d", o->pretend_hosts);
+    own->word[own->count++] = (char *)(uintptr_t)"mpiexec";
+    add_own(own, "-keepalive", own->keepalive);
+    if (!has_word(bytes, len, "-host") && !has_word(bytes, len, "-hostfile"))
+        own->hosts = list_hosts(&o->hosts);
+    add_own(own, "-host", own->hosts);
+    add_own(own, "-launcher-cmd", o->remote.command);
+    add_own(own, "-launcher-exec", o->remote.program);
+    add_own(own, "-prefix", o->remote.prefix);
+    add_own(own, "-pretend-hosts", o->pretend_hosts ? own->pretend : NULL);
+}
+
 /* Where this mpiexec itself is; it may have been replaced since by another one. */
 static int find_own(char path[PATH_MAX])
 {
@@ -92,20 +155,21 @@ static int find_own(char path[PATH_MAX])
  * step. */
 static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, size_t len, const char **step)
 {
-    char own[PATH_MAX], number[16];
+    char path[PATH_MAX];
+    struct own_words own;
     int ends[2];
     *step = "pipe2()";
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     s->keepalive = ends[1];
-    snprintf(number, sizeof(number), "%d", ends[0]);
-    char keepalive[] = "--keepalive", name[] = "mpiexec";
-    char *const first[] = {name, keepalive, number, NULL};
-    char **words = list_words(first, bytes, len);
     *step = "read the order";
-    int rc = words ? find_own(own) : -EINVAL;
+    bool is_good = len && !bytes[len - 1];
+    if (is_good)
+        fill_own(&own, run->o, ends[0], bytes, len);
+    char **words = is_good ? list_words(own.word, bytes, len) : NULL;
+    int rc = words ? find_own(path) : -EINVAL;
     if (!rc)
-        rc = launch_start(&(struct launch){.path = own,
+        rc = launch_start(&(struct launch){.path = path,
                                            .argv = words,
                                            .envp = environ,
                                            .stream = {run->null_fd, STDOUT_FILENO, STDERR_FILENO},
@@ -113,6 +177,8 @@ static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, s
                           &s->pid, &s->pidfd, step);
     close(ends[0]);
     free(words);
+    if (is_good)
+        free(own.hosts);
     return rc;
 }
 

@@ -30,56 +30,61 @@ typedef uint32_t __attribute__((aligned(1), may_alias)) unaligned32;
 
 /* A place that a call can access at once. */
 struct quick_place {
+    struct win *win;
     unsigned char *at;
     uint64_t len;
 };
 
-/* Find that of count elements of a type. Returns whether there is such. */
+/* The size of a type by a table of type.h, or 0: it is not for here. */
+static inline int64_t size_by(const uint8_t *table, MPI_Datatype type)
+{
+    uintptr_t i = (uintptr_t)type - (uintptr_t)MPI_DATATYPE_NULL;
+    return __builtin_expect(i < 256, 1) ? table[i] : 0;
+}
+
+/* Find that of count elements of so many bytes; of none if their size is 0. Returns whether there is
+ * such. */
 static inline bool find_place(MPI_Win handle, int rank, MPI_Aint disp, MPI_Count count,
-                              MPI_Datatype type, struct quick_place *place)
+                              int64_t size, struct quick_place *place)
 {
     struct win *win = __atomic_load_n(&win_recent, __ATOMIC_RELAXED);
-    uintptr_t i = (uintptr_t)type - (uintptr_t)MPI_DATATYPE_NULL;
-    int64_t at;
-    if (__builtin_expect(!win || handle != (MPI_Win)win || i >= 256 || (unsigned)rank >= (unsigned)win->direct, 0))
+    int64_t at, len;
+    if (__builtin_expect(handle != (MPI_Win)win, 0) ||
+        __builtin_expect((unsigned)rank >= (unsigned)win->direct, 0))
         return false;
-    const struct win_quick *quick = &win->quick[rank];
-    /* below 2^48, so that no product overflows */
+    const struct win_quick *quick = &win->quick[(unsigned)rank];
     uint64_t room = atomic_load_explicit(&quick->room, memory_order_acquire);
-    if (__builtin_expect((uint64_t)count > room, 0) ||
-        __builtin_mul_overflow(disp, quick->unit, &at))
+    if (__builtin_expect(__builtin_mul_overflow(disp, quick->unit, &at), 0) ||
+        __builtin_expect(__builtin_mul_overflow(count, size, &len), 0) ||
+        __builtin_expect((uint64_t)at > room, 0) ||
+        __builtin_expect((uint64_t)len > room - (uint64_t)at, 0))
         return false;
-    place->len = type_quick_size[i] * (uint64_t)count;
-    if (__builtin_expect(!place->len || (uint64_t)at > room || place->len > room - (uint64_t)at, 0))
-        return false;
-    atomic_store_explicit(&win->used, true, memory_order_relaxed);
+    place->win = win;
+    place->len = (uint64_t)len;
     place->at = quick->base + at;
     return true;
 }
 
-/* Other lengths than the most common one. Not inline, so that the functions that call it need no
- * frame. */
-static __attribute__((noinline, cold)) int copy_more(void *to, const void *from, size_t len)
+/* It is accessed. */
+static inline void use_place(const struct quick_place *place)
 {
-    memcpy(to, from, len);
-    return MPI_SUCCESS;
+    atomic_store_explicit(&place->win->used, true, memory_order_relaxed);
 }
 
-static inline int copy(void *to, const void *from, size_t len)
-{
-    if (__builtin_expect(len != 8, 0))
-        return copy_more(to, from, len);
-    memcpy(to, from, 8);
-    return MPI_SUCCESS;
-}
-
-/* The rest of the calls that begin below. They get the arguments unchanged, so that the short way
- * needs no frame. */
+/* The rest of the calls that begin below: of other lengths than the most common one, and of everything
+ * else. They get the arguments unchanged, so that the short way needs no frame. */
 #define REST __attribute__((noinline, cold))
 static REST int MPI_Put_rest(const void *from, MPI_Count count, MPI_Datatype type, int rank,
                              MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type,
                              MPI_Win win)
 {
+    struct quick_place place;
+    if (count == target_count && type == target_type &&
+        find_place(win, rank, disp, count, size_by(type_quick_size, type), &place) && place.len) {
+        use_place(&place);
+        memcpy(place.at, from, place.len);
+        return MPI_SUCCESS;
+    }
     struct win_op op = {.kind = WIN_OP_PUT, .from = {from, count, type}, .rank = rank, .disp = disp,
                         .count = target_count, .type = target_type, .function = "MPI_Put"};
     return run(win, &op, NULL, false);
@@ -88,6 +93,13 @@ static REST int MPI_Put_rest(const void *from, MPI_Count count, MPI_Datatype typ
 static REST int MPI_Get_rest(void *to, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint disp,
              MPI_Count target_count, MPI_Datatype target_type, MPI_Win win)
 {
+    struct quick_place place;
+    if (count == target_count && type == target_type &&
+        find_place(win, rank, disp, count, size_by(type_quick_size, type), &place) && place.len) {
+        use_place(&place);
+        memcpy(to, place.at, place.len);
+        return MPI_SUCCESS;
+    }
     struct win_op op = {.kind = WIN_OP_GET, .to = {to, count, type}, .rank = rank, .disp = disp,
                         .count = target_count, .type = target_type, .function = "MPI_Get"};
     return run(win, &op, NULL, false);
@@ -109,6 +121,7 @@ static inline bool fetch_at_once(const struct quick_place *place, const void *fr
     void *at = place->at;
     if (__builtin_expect(place->len < 4 || (uintptr_t)at & (place->len - 1), 0))
         return false;
+    use_place(place);
     if (place->len == 8)
         *(unaligned64 *)to = adds ? __atomic_fetch_add((uint64_t *)at, *(const unaligned64 *)from,
                                                        __ATOMIC_ACQ_REL)
@@ -138,9 +151,14 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
     struct quick_place place;
     if (__builtin_expect(
             origin_count == target_count && origin_datatype == target_datatype &&
-                find_place(win, target_rank, target_disp, target_count, target_datatype, &place),
-            1))
-        return copy(place.at, origin_addr, place.len);
+                find_place(win, target_rank, target_disp, target_count,
+                           size_by(type_quick_size, origin_datatype), &place) &&
+                place.len == 8,
+            1)) {
+        use_place(&place);
+        memcpy(place.at, origin_addr, 8);
+        return MPI_SUCCESS;
+    }
     return MPI_Put_rest(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win);
 }
@@ -165,9 +183,14 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
     struct quick_place place;
     if (__builtin_expect(
             origin_count == target_count && origin_datatype == target_datatype &&
-                find_place(win, target_rank, target_disp, target_count, target_datatype, &place),
-            1))
-        return copy(origin_addr, place.at, place.len);
+                find_place(win, target_rank, target_disp, target_count,
+                           size_by(type_quick_size, origin_datatype), &place) &&
+                place.len == 8,
+            1)) {
+        use_place(&place);
+        memcpy(origin_addr, place.at, 8);
+        return MPI_SUCCESS;
+    }
     return MPI_Get_rest(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
                         target_count, target_datatype, win);
 }
@@ -242,8 +265,9 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
     int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     struct quick_place place;
-    if (__builtin_expect((op == MPI_SUM || op == MPI_NO_OP) && type_is_whole(datatype) &&
-                             find_place(win, target_rank, target_disp, 1, datatype, &place) &&
+    if (__builtin_expect((op == MPI_SUM || op == MPI_NO_OP) &&
+                             find_place(win, target_rank, target_disp, 1,
+                                        size_by(type_quick_whole, datatype), &place) &&
                              fetch_at_once(&place, origin_addr, result_addr, op == MPI_SUM), 1))
         return MPI_SUCCESS;
     return fetch(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);

@@ -46,9 +46,9 @@ uint8_t type_quick_size[256] = {
 #undef PAIR
 
 #define BASIC(place, name, ctype, form, external) \
-    [place] = TYPE_##form == TYPE_SIGNED || TYPE_##form == TYPE_UNSIGNED,
+    [place] = TYPE_##form == TYPE_SIGNED || TYPE_##form == TYPE_UNSIGNED ? sizeof(ctype) : 0,
 #define PAIR(place, name, value, index, value_place, index_place, external)
-const bool type_constant_whole[256] = {
+uint8_t type_quick_whole[256] = {
 #include "mpi/type/type_list.inc"
 };
 #undef BASIC
@@ -100,6 +100,7 @@ static struct store store = {.lock = OS_LOCK_INIT};
 void type_shut_quick(void)
 {
     memset(type_quick_size, 0, sizeof(type_quick_size));
+    memset(type_quick_whole, 0, sizeof(type_quick_whole));
 }
 
 /* ---- life ---- */

@@ -73,16 +73,8 @@ struct type {
  * dense, as the pair types with gaps; then type_from() tells. */
 extern const uint8_t type_constant_size[256];
 
-/* Whether a predefined type of a constant handle is a whole number. */
-extern const bool type_constant_whole[256];
-static inline bool type_is_whole(MPI_Datatype handle)
-{
-    uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
-    return i < 256 && type_constant_whole[i];
-}
-
-/* The same for the fast paths of sends and receives, which handle nothing of size 0 there. */
-extern uint8_t type_quick_size[256];
+/* The same for the fast paths, which handle nothing of size 0 there; and of whole numbers alone. */
+extern uint8_t type_quick_size[256], type_quick_whole[256];
 /* Shut these paths: from now on all calls take the slow ones. */
 void type_shut_quick(void);
 

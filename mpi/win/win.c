@@ -15,7 +15,8 @@
 
 static struct store store = {.lock = OS_LOCK_INIT};
 
-struct win *win_recent;
+static struct win none;
+struct win *win_recent = &none;
 
 struct win *win_create_object(void)
 {
@@ -32,7 +33,7 @@ void win_destroy_object(struct win *win)
 {
     struct win_target *target, *next;
     struct win *recent = win;
-    (void)__atomic_compare_exchange_n(&win_recent, &recent, NULL, false, __ATOMIC_RELAXED,
+    (void)__atomic_compare_exchange_n(&win_recent, &recent, &none, false, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED);
     HASH_ITER(hh, win->far, target, next)
     {
@@ -104,10 +105,8 @@ void win_allow(struct win *win, struct win_target *target)
         return;
     bool may = target->mapped && (target->open || win->open_all) && target->unit <= INT32_MAX;
     struct win_quick *quick = &win->quick[i];
-    if (quick->base != target->base) {
+    if (quick->base != target->base)
         quick->base = target->base;
-        quick->unit = target->unit;
-    }
     atomic_store_explicit(&quick->room, may ? target->size : 0, memory_order_release);
 }
 

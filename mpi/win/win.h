@@ -57,8 +57,7 @@ enum win_locked {
 };
 
 /* Of a member whose memory is mapped: where bytes are that may be accessed now. Operations read it
- * without a lock: room first, and the rest if that is not 0. The rest changes only before room is
- * stored. */
+ * without a lock: room first. base changes only before room is stored, and unit never. */
 struct win_quick {
     unsigned char *base;
     _Atomic uint64_t room; /* bytes; 0: by mpi/win/win_op.h alone */
@@ -141,8 +140,9 @@ struct win {
     bool freed;
 };
 
-/* The window that was used last; NULL: none. Its handle needs no other look. */
-extern struct win *win_recent;
+/* The window that was used last; or one that no handle is of, and that has no members. Its handle
+ * needs no other look. */
+extern struct win *win_recent __attribute__((visibility("hidden")));
 
 static inline struct win *win_from(MPI_Win handle)
 {

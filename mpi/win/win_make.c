@@ -255,7 +255,7 @@ static int fill_targets(struct making *m)
         int rank = win_rank_of(win, i);
         win->near[i].rank = rank;
         win->near[i].size = m->wants[rank].bytes;
-        win->near[i].unit = m->wants[rank].unit;
+        win->near[i].unit = win->quick[i].unit = m->wants[rank].unit;
         win->near[i].reach = m->wants[rank].reach;
         win->near[i].reach.found = 0; /* by this process */
         win->near[i].place = m->wants[rank].place;

@@ -175,8 +175,6 @@ enum algorithm_id choose_algorithm(const struct coll *c)
     if (__builtin_expect(row != NULL, 0))
         return row->algorithm;
     row = table[c->kind];
-    while (c->unlike && !row->last)
-        row++; /* all members are to choose alike */
     if (row->last)
         return row->algorithm;
     MPI_Count bytes = bytes_of(c);
@@ -209,10 +207,20 @@ void choose_begin(struct sched *s, const struct coll *c)
         return;
     }
     enum algorithm_id id = choose_algorithm(c);
-    s->empties = c->unlike;
     if (__builtin_expect(counts_runs, 0))
         algorithm_count(id);
     algorithms[id].run(s, c);
+}
+
+void choose_begin_unlike(struct sched *s, const struct coll *c)
+{
+    const struct choose_row *row = table[c->kind];
+    while (!row->last)
+        row++;
+    if (__builtin_expect(counts_runs, 0))
+        algorithm_count(row->algorithm);
+    s->empties = true;
+    algorithms[row->algorithm].run(s, c);
 }
 
 void choose_count_region(const struct coll *c)

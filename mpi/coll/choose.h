@@ -50,5 +50,7 @@ enum algorithm_id choose_algorithm(const struct coll *c);
 /* Append the steps of a call; count it, too, as one that stands for itself. */
 void choose_append(struct sched *s, const struct coll *c);
 void choose_begin(struct sched *s, const struct coll *c);
+/* The same where members have given different lengths: all choose alike, and each sends what the others may expect. */
+void choose_begin_unlike(struct sched *s, const struct coll *c);
 
 #endif

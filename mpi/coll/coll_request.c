@@ -196,7 +196,7 @@ static void append(struct coll_request *r, const struct coll *c, struct region *
         mpid_complete(&r->request->dev, MPID_OK);
     }
     if (!r->in_region)
-        choose_begin(&r->sched, c);
+        (c->unlike ? choose_begin_unlike : choose_begin)(&r->sched, c);
     else if (keep_call(&r->sched, &r->task.c))
         sched_task(&r->sched, &r->task.task);
 }

@@ -16,7 +16,7 @@
 #include "os/hash.h"
 #include "os/log.h"
 
-enum { CAUSE_MS = 1000 };
+enum { CAUSE_MS = 1000, UNREACHED_MS = 300 };
 
 /* A context in which nothing goes on any more. */
 struct failed_context {
@@ -55,6 +55,24 @@ static void find_unexplained(struct vc *vc, void *arg)
     bool broke = vc->state == VC_FAILED && vc->failure == MPID_LOST && vc->was_open;
     if (broke && !ended_has(&vc->peer.gid, vc->peer.rank))
         *(bool *)arg = true;
+}
+
+enum mpid_error mpid_why(const struct mpid_request *request)
+{
+    uint64_t until_ns = os_now_ns() + UNREACHED_MS * 1000000ull;
+    const struct vc *vc = request->vc;
+    enum mpid_error error = (enum mpid_error)request->error;
+    while (error == MPID_UNREACHABLE && vc && os_now_ns() < until_ns) {
+        os_lock(&device.lock);
+        if (!device.orphan)
+            progress_hear();
+        if (ended_has(&vc->peer.gid, vc->peer.rank))
+            error = MPID_LOST;
+        os_unlock(&device.lock);
+        if (error == MPID_UNREACHABLE)
+            usleep(100);
+    }
+    return error;
 }
 
 void mpid_wait_causes(void)

@@ -148,7 +148,7 @@ void request_tell_message(const struct request *request, struct mpid_wait_report
 
 int request_class(const struct mpid_request *dev)
 {
-    return request_class_of((enum mpid_error)dev->error);
+    return __builtin_expect(dev->error, 0) ? request_class_of(mpid_why(dev)) : MPI_SUCCESS;
 }
 
 int request_outcome(const struct request *request, MPI_Status *status)

@@ -98,7 +98,8 @@ void mpid_use_threads(void)
 static void look_quiet(struct vc *vc, void *quiet)
 {
     bool wanted = vc->state != VC_FAILED && vc->state != VC_CLOSED;
-    if (wanted && (vc->send_head || vc->bulk || (vc->unfinished && vc->state != VC_REMOTE_CLOSE)))
+    bool opens = vc->control_head && !vc_is_up(vc); /* for a notice */
+    if (wanted && (opens || vc->send_head || vc->bulk || (vc->unfinished && vc->state != VC_REMOTE_CLOSE)))
         *(bool *)quiet = false;
 }
 

@@ -117,7 +117,9 @@ int mpid_notify(struct vc *vc, uint32_t context, uint64_t word, const void *data
     if (len > MPID_NOTICE_MAX)
         return -EMSGSIZE;
     os_lock(&device.lock);
-    if (vc->state != VC_CLOSE_ACKED && vc->state != VC_CLOSED) /* in MPI_Finalize both need none */
+    /* In MPI_Finalize none is needed by peers that are there too, and no connection is made any more. */
+    bool is_late = vc->state == VC_CLOSE_ACKED || vc->state == VC_CLOSED || (device.finalizing && !vc_is_up(vc));
+    if (!is_late)
         vc_control(vc, &head, data, (uint32_t)len);
     os_unlock(&device.lock);
     return 0;

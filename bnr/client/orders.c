@@ -27,6 +27,7 @@ struct ordered {
     int id;
     pid_t pid; /* of an mpiexec that is this process's child; 0: of another one's */
     bool has_ended;
+    bool is_let_go; /* nobody asks for its end */
     int status; /* its exit code; of a name, 0 or -errno */
     char *text; /* of a name that was found; or NULL */
 };
@@ -107,7 +108,10 @@ void orders_told(const void *data, size_t len)
         return;
     s->has_ended = true;
     s->status = (int)os_be32_get(bytes + 4);
-    s->text = strndup((const char *)bytes + ORDER_HEAD, len - ORDER_HEAD);
+    if (s->is_let_go)
+        forget(s);
+    else
+        s->text = strndup((const char *)bytes + ORDER_HEAD, len - ORDER_HEAD);
 }
 
 /* ---- by this process ---- */
@@ -199,10 +203,23 @@ static const char **with_note(const BNR_Spawn_attr *attr)
     return words;
 }
 
+/* Reap children whose end nobody asks for. */
+static void reap(void)
+{
+    struct ordered *next;
+    for (struct ordered *s = all; s; s = next) {
+        next = s->next;
+        look_at(s);
+        if (s->is_let_go && s->has_ended)
+            forget(s);
+    }
+}
+
 int orders_start(struct backend *b, const BNR_Spawn_attr *attr, int *id)
 {
     struct ordered *s = calloc(1, sizeof(*s));
     const char **words = with_note(attr);
+    reap();
     int rc = s && words ? BNR_SUCCESS : BNR_ERR_NOMEM;
     if (!rc)
         s->id = ++last_id;
@@ -236,6 +253,9 @@ int orders_state(int id, int *ended, int *status)
 
 int orders_link(struct backend *b, int id, int is_linked)
 {
+    struct ordered *s = find(id);
+    if (s)
+        s->is_let_go = true;
     return b->ops->caps & BNR_CAP_XCAST ? order(b, is_linked ? ORDER_LINK : ORDER_UNLINK, id, NULL) : BNR_SUCCESS;
 }
 

@@ -143,6 +143,20 @@ static bool take(const struct crew *crew, struct deed *deed, const uint64_t *wor
     return deed->take(deed, crew, words[0], &words[1 + 2 * count], left);
 }
 
+/* Whether this process knows of all failures that the result tells of. A caller that acknowledges what it
+ * knows has then acknowledged them; the launcher tells of each, sooner or later. */
+static bool knows_all(struct crew *crew, const uint64_t *words)
+{
+    uint32_t count = crew_words(crew);
+    crew_update(crew);
+    for (uint32_t i = 0; i < crew->size; i++) {
+        bool is_left = !crew_bit(&words[1], i) && crew_bit(&words[1 + count], i);
+        if (!is_left && i != crew->rank && !crew_bit(crew->gone, i))
+            return false;
+    }
+    return true;
+}
+
 static void finish(struct crew *crew)
 {
     struct deed *deed = crew->deeds;
@@ -165,7 +179,7 @@ static void advance(struct crew *crew)
         if (!deed->has_joined)
             join(crew, deed, accord);
         const uint64_t *result = consensus_result(&accord->consensus);
-        if (!result)
+        if (!result || !knows_all(crew, result))
             return;
         drop_before(crew, deed->key);
         if (take(crew, deed, result)) {

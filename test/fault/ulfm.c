@@ -470,6 +470,19 @@ static void acknowledged(void)
     same(world, 5);
 }
 
+/* Whoever has got the error of an agreement knows whom it is about. */
+static void told_by_agreement(void)
+{
+    int last = size - 1, flag = 1, ranks[4];
+    if (rank == last)
+        die();
+    FAILS(MPIX_ERR_PROC_FAILED, MPIX_Comm_agree(world, &flag));
+    OK(MPIX_Comm_failure_ack(world));
+    CHECK(acked_of(world, ranks, 4) == 1 && ranks[0] == last);
+    OK(MPIX_Comm_agree(world, &flag));
+    same(world, flag);
+}
+
 /* Ranks die while all agree again and again; each is a leader at some time. */
 static void dying(void)
 {
@@ -602,6 +615,7 @@ static const struct scenario {
     {"revoke_and_die", revoke_and_die},
     {"agreed", agreed},
     {"acknowledged", acknowledged},
+    {"told_by_agreement", told_by_agreement},
     {"dying", dying},
     {"chain", chain},
     {"world_shrunk", world_shrunk},

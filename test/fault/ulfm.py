@@ -18,6 +18,7 @@ SCENARIOS = {
     "revoked": (0, [2, 3, 5, 8]), "interrupted": (0, [2, 3, 5]), "crossing": (0, [2, 3, 5]),
     "revoke_and_die": (2, [4, 6, 8]),
     "agreed": (0, [1, 2, 3, 5, 8]), "acknowledged": (1, [2, 3, 5]), "dying": (None, [2, 3, 4, 6, 8]),
+    "told_by_agreement": (1, [2, 3, 5, 8]),
     "chain": (None, [2, 3, 5, 8]), "world_shrunk": (2, [3, 4, 6, 8]), "inter": (1, [3, 4, 5, 8]),
 }
 DIE = {"dying": lambda ranks: ranks // 2, "chain": lambda ranks: ranks - 1}

@@ -42,8 +42,10 @@ enum {
     WORD_FAILED = 3 /* I have given up; needs no answer */
 };
 
-/* So long all channels to a process of another job are tried anew; a single try may last longer. */
+/* So long all channels to a process of another job are tried anew; a single try may last longer. One that lives,
+ * and does not know this process, is tried until it does, after pauses that are longer. */
 static const uint64_t foreign_limit_ns = 2000000000u;
+enum { UNKNOWN_DOUBLES = 9 };
 
 /* Until a peer that nothing answers from is asked, and at most until it is asked again. */
 static const uint64_t ask_first_ns = 250000000u, ask_last_ns = 8000000000u;
@@ -163,16 +165,23 @@ static void await_call(struct vc *vc)
 static bool renew_card(struct vc *vc);
 
 /* The peer is of another job, and cannot be asked: try all channels again in a while, as it may have been about to
- * end, or to accept. Returns whether that is still to come. */
+ * end, or to accept; or it has freed all communicators with this process, and may make another one. Returns whether
+ * that is still to come. */
 static bool try_all_later(struct vc *vc)
 {
     struct opening *opening = vc->opening;
     uint64_t now_ns = os_now_ns();
+    uint32_t most = opening->is_unknown ? UNKNOWN_DOUBLES : REDIAL_DOUBLES;
+    if (opening->is_unknown)
+        opening->began_ns = now_ns;
     if (now_ns - opening->began_ns > foreign_limit_ns)
         return false;
-    uint32_t doubles = opening->crossings < REDIAL_DOUBLES ? opening->crossings++ : REDIAL_DOUBLES;
+    uint32_t doubles = opening->crossings < most ? opening->crossings++ : most;
     vc_event(vc, VC_LINKED);
     opening->tried = 0;
+    opening->is_unknown = false;
+    free(opening->refusals);
+    opening->refusals = NULL;
     opening->wait_ns = now_ns + (redial_ns << doubles);
     return true;
 }
@@ -184,7 +193,7 @@ static void give_up(struct vc *vc)
         fail_finished(vc);
     } else if (vc->foreign && !vc->refs) { /* nor does the peer, which has forgotten this process */
         vc_abandon(vc);
-    } else if (vc->foreign && may_be_asked(vc->opening) && try_all_later(vc)) {
+    } else if (vc->foreign && (may_be_asked(vc->opening) || vc->opening->is_unknown) && try_all_later(vc)) {
         return;
     } else if (!vc->foreign && may_be_asked(vc->opening) && !vc->opening->is_stuck) {
         vc_event(vc, VC_LINKED);
@@ -332,6 +341,15 @@ bool connect_is_judged(struct vc *vc)
     if (!suited)
         connect_start(vc);
     return rc <= 0;
+}
+
+void connect_introduced(struct vc *vc)
+{
+    struct opening *opening = vc->opening;
+    if (vc->state != VC_CONNECTING || vc->bound || !opening->wait_ns)
+        return;
+    opening->crossings = 0;
+    opening->wait_ns = os_now_ns();
 }
 
 enum connect_way connect_way_to(uint32_t rank)
@@ -498,6 +516,8 @@ static enum chan_answer answer_to(struct vc *vc, const struct chan_ops *ops)
 {
     if (vc->state == VC_FAILED)
         return CHAN_REFUSE_FAILED;
+    if (vc->foreign && !vc->refs && vc->state == VC_UNBOUND) /* it is being forgotten */
+        return CHAN_REFUSE_UNKNOWN;
     if (vc->state >= VC_CLOSED || is_closed_to(vc))
         return CHAN_REFUSE_CLOSED;
     if (vc->state >= VC_ACCEPTING)
@@ -586,7 +606,9 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
         vc_fail(vc, MPID_LOST, "it has lost its connection to this process");
         return;
     }
-    if (answer != CHAN_ACCEPT) /* nor does the peer come over this channel */
+    if (vc->foreign && answer == CHAN_REFUSE_UNKNOWN)
+        opening->is_unknown = true;
+    else if (answer != CHAN_ACCEPT) /* nor does the peer come over this channel */
         opening->choice.verdict[opening->choice.candidate[opening->tried]].fit = CHAN_NO;
     pass_over(opening, why);
     try_next(vc);

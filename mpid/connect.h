@@ -21,6 +21,8 @@ void connect_start(struct vc *vc);
 /* Where no channel can lead to an unbound VC's peer, fail it, without that anything is sent to it.
  * Returns false while that is not known, as the peer has no card yet. */
 bool connect_is_judged(struct vc *vc);
+/* The peer, of another job, is about to know this process, if it did not: do not wait long until the next try. */
+void connect_introduced(struct vc *vc);
 /* Whether a channel leads to a rank of our group; not known while that has no card. */
 enum connect_way { CONNECT_NO_WAY, CONNECT_WAY, CONNECT_UNKNOWN };
 enum connect_way connect_way_to(uint32_t rank);

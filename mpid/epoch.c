@@ -143,6 +143,8 @@ static void close_one(struct vc *vc, void *arg)
     if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE) {
         vc_close(vc);
         closing->again = true;
+    } else if (vc->foreign && vc->state < VC_ACCEPTING && !vc->send_head && !vc->control_head) {
+        vc_abandon(vc); /* the other job may compute, or not know this one any more */
     }
     if (vc->standing || vc->control_head)
         look_at(closing, vc);

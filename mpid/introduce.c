@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpid/connect.h"
 #include "mpid/device.h"
 #include "mpid/foreign.h"
 #include "mpid/ports.h"
@@ -108,6 +109,8 @@ struct vc *mpid_introduce(const struct mpid_introduction *who)
             vc = NULL;
         }
     }
+    if (vc && vc->foreign)
+        connect_introduced(vc);
     if (vc)
         vc->refs++;
     os_unlock(&device.lock);

@@ -226,6 +226,9 @@ static bool look_again = true; /* though there is no news of cards */
 
 void lost_add_vc(struct vc *vc)
 {
+    if (!vc->judged)
+        return;
+    vc->judged = false;
     DL_APPEND2(to_judge, vc, judge_prev, judge_next);
     look_again = true;
     device.unjudged++;

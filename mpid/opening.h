@@ -27,6 +27,7 @@ struct opening {
     uint64_t ask_ns, ask_step_ns; /* when to ask the peer to dial, and how long after that again */
     bool looked;     /* connecting: whether the peer is gone; news of it will come */
     bool lacks_memory; /* a channel could not connect for want of memory: the next send may */
+    bool is_unknown; /* the peer is of another job, lives, and does not know this process */
     bool is_stuck;   /* the peer has said that it cannot dial us */
     bool was_asked;  /* the peer has asked us to dial */
     char *card;         /* the peer's, once fetched */

@@ -162,6 +162,7 @@ struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
         free(vc);
         return NULL;
     }
+    vc->judged = true;
     lost_add_vc(vc);
     return vc;
 }
@@ -422,6 +423,8 @@ void vc_reopen(struct vc *vc)
         vc->due = (int64_t)device.credit_step;
         if (vc->send_head)
             connect_start(vc);
+        else if (vc->foreign && vc->refs)
+            lost_add_vc(vc); /* or nothing tells of its end */
         vc_check(vc);
     }
 }

@@ -344,9 +344,16 @@ static bool is_certain(const struct dial *dial)
     return dial->same_host && dial->list.count && dial->denied == dial->list.count;
 }
 
+/* A process that does not know another group has no secret with it, and so hangs up without a word. */
+static enum chan_answer answer_of(const struct dial *dial)
+{
+    bool is_own = !memcmp(&dial->link->base.peer->gid, &dial->tcp->env->gid, sizeof(struct chan_gid));
+    return is_certain(dial) ? CHAN_REFUSE_UNABLE : dial->hung_up && !is_own ? CHAN_REFUSE_UNKNOWN : CHAN_ACCEPT;
+}
+
 static int give_up(struct dial *dial, const char *what)
 {
-    enum chan_answer answer = is_certain(dial) ? CHAN_REFUSE_UNABLE : CHAN_ACCEPT;
+    enum chan_answer answer = answer_of(dial);
     struct tcp_link *link = dial->link;
     char why[240], address[ADDR_TEXT_LEN] = "";
     if (dial->list.count)

@@ -398,6 +398,65 @@ static void lose(char *program)
     claim(class_of(rc) == MPI_ERR_PROC_ABORTED, "a receive from any, when all have gone");
 }
 
+/* Spend a while in a call of MPI that waits. */
+static void wait_long(void)
+{
+    int word = 0;
+    if (size > 1 && rank == size - 1)
+        sleep(3);
+    if (size > 1 && rank == size - 1)
+        MPI_Send(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    else if (!rank)
+        MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* One job keeps a communicator that the other one has freed. They can meet again, and the first one hears of the
+ * other's end. */
+static void keep(const char *name, int keeps)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm inter, second;
+    int word, rc;
+    if (!rank && keeps) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Publish_name(name, MPI_INFO_NULL, port);
+    } else if (!rank) {
+        look_up(name, port);
+    }
+    if (keeps)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+    else
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+    talk(inter, keeps);
+    if (!keeps)
+        MPI_Comm_free(&inter);
+    wait_long();
+    if (keeps)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &second);
+    else
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &second);
+    talk(second, keeps);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!keeps)
+        MPI_Comm_free(&second);
+    wait_long();
+    if (keeps)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &second);
+    else
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &second);
+    if (!keeps) {
+        sleep(1);
+        kill(getpid(), SIGKILL);
+    }
+    MPI_Comm_set_errhandler(second, MPI_ERRORS_RETURN);
+    rc = MPI_Recv(&word, 1, MPI_INT, rank, 1, second, MPI_STATUS_IGNORE);
+    claim(class_of(rc) == MPI_ERR_PROC_ABORTED, "the end of a process of the other job");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!rank)
+        MPI_Unpublish_name(name, MPI_INFO_NULL, port);
+}
+
 static void join(int fd, int high)
 {
     MPI_Comm inter;
@@ -457,6 +516,8 @@ int main(int argc, char **argv)
         serve(argv[2], more);
     else if (!strcmp(act, "visit"))
         visit(argv[2], more);
+    else if (!strcmp(act, "keep"))
+        keep(argv[2], more);
     else if (!strcmp(act, "ring"))
         ring(argv[2], more, atoi(argv[4]));
     else if (!strcmp(act, "cross"))

@@ -65,7 +65,9 @@ def main():
     check("three jobs in a ring", [0, 0, 0], *(start(2, "ring", name, str(i), "3") for i in range(3)))
     check("two jobs that cross", [0, 0], *(start(2, "cross", name, str(i)) for i in range(2)))
     if "--host" not in options: # the socket is of one host
-        check("two ends of a socket", [0], start(2, "join"))
+        check("a communicator that one side has freed", [137, 0], start(2, "keep", name, "0"), start(2, "keep", name, "1"),
+          holds=lambda text: "signal 9" in text and "not so" not in text)
+    check("two ends of a socket", [0], start(2, "join"))
     check("MPI_Finalize without MPI_Comm_disconnect", [0], start(2, "leave"))
     check("a child that is killed, once it is parted", [0], start(2, "part", "parted"), holds=lambda text: "signal 9" in text)
     check("a child that is killed before", [137], start(2, "part", "joined"), holds=lambda text: "is connected" in text)

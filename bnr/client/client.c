@@ -148,8 +148,10 @@ int BNR_Finalize(void)
         client.leave();
     client.asked = NULL;
     client.turn = NULL;
-    if (client.pid == getpid())
+    if (client.pid == getpid()) {
+        orders_leave();
         client.backend->ops->leave(client.backend);
+    }
     return BNR_SUCCESS;
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ struct ordered {
     struct ordered *next;
     int id;
     pid_t pid; /* of an mpiexec that is this process's child; 0: of another one's */
+    int keepalive; /* of a child: it ends when this socket is closed; -1: it does not, or is none */
     bool has_ended;
     bool is_let_go; /* nobody asks for its end */
     int status; /* its exit code; of a name, 0 or -errno */
@@ -63,6 +65,8 @@ static void forget(struct ordered *s)
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
+    if (s->keepalive >= 0)
+        close(s->keepalive);
     free(s->text);
     free(s);
 }
@@ -145,29 +149,66 @@ static bool find_mpiexec(char path[PATH_MAX])
     return false;
 }
 
-/* Start mpiexec with these words, in a process group of its own: the terminal's keys are this process's. */
-static int start_own(const char *const *words, pid_t *pid)
+/* Start a program in a process group of its own, as the terminal's keys are this process's; it inherits fd. Returns 0
+ * or an errno. */
+static int launch(char **argv, int fd, pid_t *pid)
 {
-    char path[PATH_MAX];
+    posix_spawnattr_t attr;
+    posix_spawn_file_actions_t actions;
+    int rc = posix_spawnattr_init(&attr);
+    if (rc)
+        return rc;
+    rc = posix_spawn_file_actions_init(&actions);
+    if (!rc) {
+        (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+        rc = posix_spawn_file_actions_adddup2(&actions, fd, fd); /* it is not closed there */
+        if (!rc)
+            rc = posix_spawn(pid, argv[0], &actions, &attr, argv, environ);
+        (void)posix_spawn_file_actions_destroy(&actions);
+    }
+    (void)posix_spawnattr_destroy(&attr);
+    return rc;
+}
+
+/* Start mpiexec with these words, which ends if this process does without leave_job(). */
+static int start_own(const char *const *words, struct ordered *s)
+{
+    char path[PATH_MAX], number[16], option[] = "--keepalive";
+    int ends[2], rc = ENOMEM;
     size_t count = 0;
     while (words[count])
         count++;
-    posix_spawnattr_t attr;
     if (!find_mpiexec(path))
         return BNR_ERR_NOT_FOUND;
-    char **argv = calloc(count + 2, sizeof(*argv));
-    if (!argv || posix_spawnattr_init(&attr)) {
-        free(argv);
-        return BNR_ERR_NOMEM;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return BNR_FAIL;
+    snprintf(number, sizeof(number), "%d", ends[0]);
+    char **argv = calloc(count + 4, sizeof(*argv));
+    if (argv) {
+        argv[0] = path;
+        argv[1] = option;
+        argv[2] = number;
+        for (size_t i = 0; i < count; i++)
+            argv[i + 3] = (char *)(uintptr_t)words[i];
+        rc = launch(argv, ends[0], &s->pid);
     }
-    argv[0] = path;
-    for (size_t i = 0; i < count; i++)
-        argv[i + 1] = (char *)(uintptr_t)words[i];
-    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-    int rc = posix_spawn(pid, path, NULL, &attr, argv, environ);
-    (void)posix_spawnattr_destroy(&attr);
     free(argv);
+    close(ends[0]);
+    s->keepalive = rc ? -1 : ends[1];
+    if (rc)
+        close(ends[1]);
     return rc == ENOMEM ? BNR_ERR_NOMEM : rc == ENOENT ? BNR_ERR_NOT_FOUND : rc ? BNR_FAIL : BNR_SUCCESS;
+}
+
+/* The job goes on when this process ends. */
+static void leave_job(struct ordered *s)
+{
+    const uint8_t word = ORDER_STAY;
+    if (s->keepalive < 0)
+        return;
+    (void)!send(s->keepalive, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(s->keepalive);
+    s->keepalive = -1;
 }
 
 /* Whether it has ended, of a child. */
@@ -221,11 +262,13 @@ int orders_start(struct backend *b, const BNR_Spawn_attr *attr, int *id)
     const char **words = with_note(attr);
     reap();
     int rc = s && words ? BNR_SUCCESS : BNR_ERR_NOMEM;
-    if (!rc)
+    if (s) {
         s->id = ++last_id;
+        s->keepalive = -1;
+    }
     if (!rc)
         rc = b->ops->caps & BNR_CAP_XCAST ? order(b, ORDER_SPAWN, s->id, words)
-                                          : start_own(words, &s->pid);
+                                          : start_own(words, s);
     free(words);
     if (rc) {
         free(s);
@@ -256,7 +299,15 @@ int orders_link(struct backend *b, int id, int is_linked)
     struct ordered *s = find(id);
     if (s)
         s->is_let_go = true;
+    if (s && !is_linked)
+        leave_job(s);
     return b->ops->caps & BNR_CAP_XCAST ? order(b, is_linked ? ORDER_LINK : ORDER_UNLINK, id, NULL) : BNR_SUCCESS;
+}
+
+void orders_leave(void)
+{
+    for (struct ordered *s = all; s; s = s->next)
+        leave_job(s);
 }
 
 /* ---- names ---- */
@@ -277,8 +328,10 @@ int orders_name(struct backend *b, enum BNR_Name_call call, const char *name, co
     const char *const words[] = {name, text ? text : "", NULL};
     struct ordered *s = calloc(1, sizeof(*s));
     int rc = s ? BNR_SUCCESS : BNR_ERR_NOMEM;
-    if (!rc)
+    if (s) {
         s->id = ++last_id;
+        s->keepalive = -1;
+    }
     if (!rc && b->ops->caps & BNR_CAP_XCAST)
         rc = order(b, kinds[call], s->id, words);
     else if (!rc)

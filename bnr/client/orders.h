@@ -20,6 +20,8 @@ int orders_link(struct backend *b, int id, int is_linked);
 int orders_name(struct backend *b, enum BNR_Name_call call, const char *name, const char *text, int *id);
 int orders_name_state(int id, int *done, int *code, char *text, size_t size);
 const char *orders_note(void);
+/* This process ends as it should: the jobs that it has started itself go on. */
+void orders_leave(void);
 /* A letter of mpiexec's has come. */
 void orders_told(const void *data, size_t len);
 

@@ -14,6 +14,9 @@
  * A rank chooses the ids. mpiexec answers by a letter from no rank with tag ORDER_TAG: u32 id, u32 status, and
  * the text of a name that was looked up. The status of a job is its exit code, when it has ended; that of a
  * name 0 or -errno.
+ *
+ * A process without mpiexec starts one itself, with a socket as its --keepalive, and says ORDER_STAY there, one byte,
+ * once the job is to outlive it.
  */
 #ifndef BNR_ORDER_H
 #define BNR_ORDER_H
@@ -27,6 +30,6 @@ enum order_kind {
     ORDER_LOOKUP
 };
 
-enum { ORDER_TAG = 0x7fffffff, ORDER_HEAD = 8 };
+enum { ORDER_TAG = 0x7fffffff, ORDER_HEAD = 8, ORDER_STAY = 0x53 };
 
 #endif

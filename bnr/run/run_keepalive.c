@@ -4,18 +4,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "bnr/host/order.h"
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
 
-/* Bytes that come are dropped; the end counts as SIGTERM. */
+/* Bytes that come are dropped; the end counts as SIGTERM, unless ORDER_STAY has come before. */
 static void on_event(uv_poll_t *poll, int status, int events)
 {
     struct run *run = poll->data;
     char dropped[256];
     (void)events;
     ssize_t n = status ? 0 : read(run->o->keepalive_fd, dropped, sizeof(dropped));
+    if (n > 0 && memchr(dropped, ORDER_STAY, (size_t)n))
+        uv_poll_stop(poll);
     if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)))
         return;
     uv_poll_stop(poll);

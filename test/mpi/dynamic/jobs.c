@@ -371,6 +371,55 @@ static void part(char *program, char *how)
     usleep(300000);
 }
 
+static int count_children(void)
+{
+    char path[64], line[4096] = "";
+    int count = 0;
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "r");
+    claim(file != NULL, "a list of children");
+    if (fgets(line, sizeof(line), file))
+        for (char *at = line; (at = strchr(at, ' ')); at++)
+            count++;
+    fclose(file);
+    return count;
+}
+
+/* A process without mpiexec that starts many jobs, and keeps none of the processes that have ended. */
+static void reap(char *program)
+{
+    char *words[] = {"child", "0", NULL};
+    spawn(program, words, 1, 8);
+    sleep(1);
+    spawn(program, words, 1, 1);
+    claim(count_children() <= 2, "children that have ended are gone");
+}
+
+/* A process without mpiexec that is killed, or goes before what it has started. */
+static void vanish(char *program, char *how)
+{
+    char *words[] = {"stay", how, NULL};
+    MPI_Comm inter;
+    MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    talk(inter, 0);
+    if (!strcmp(how, "killed"))
+        kill(getpid(), SIGKILL);
+    MPI_Comm_disconnect(&inter);
+}
+
+static void stay(const char *how)
+{
+    talk(parent, 1);
+    if (!strcmp(how, "killed")) {
+        sleep(20);
+        printf("this process has outlived the one that has spawned it\n");
+    } else {
+        MPI_Comm_disconnect(&parent);
+        sleep(2);
+        printf("has stayed\n");
+    }
+}
+
 static void fail(const char *how)
 {
     talk(parent, 1);
@@ -505,7 +554,7 @@ int main(int argc, char **argv)
     char *child[] = {"child", "0", NULL}, *below[] = {"child", "2", NULL};
     claim((parent != MPI_COMM_NULL) == (getenv("JOBS_PARENT") || !strcmp(act, "child") || !strcmp(act, "number") ||
                                         !strcmp(act, "soft") || !strcmp(act, "failing") || !strcmp(act, "lost") ||
-                                        !strcmp(act, "left")), "a parent exactly where this was spawned");
+                                        !strcmp(act, "left") || !strcmp(act, "stay")), "a parent exactly where this was spawned");
     if (!strcmp(act, "spawn"))
         spawn(argv[0], child, number, more);
     else if (!strcmp(act, "deep"))
@@ -516,6 +565,12 @@ int main(int argc, char **argv)
         serve(argv[2], more);
     else if (!strcmp(act, "visit"))
         visit(argv[2], more);
+    else if (!strcmp(act, "reap"))
+        reap(argv[0]);
+    else if (!strcmp(act, "vanish"))
+        vanish(argv[0], argv[2]);
+    else if (!strcmp(act, "stay"))
+        stay(argv[2]);
     else if (!strcmp(act, "keep"))
         keep(argv[2], more);
     else if (!strcmp(act, "ring"))

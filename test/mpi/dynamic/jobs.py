@@ -7,6 +7,7 @@ usage: jobs.py MPIEXEC JOBS [OPTION-OF-MPIEXEC...]
 JOBS is test/mpi/dynamic/jobs.c.
 """
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -67,6 +68,9 @@ def main():
     if "--host" not in options: # the socket is of one host
         check("a communicator that one side has freed", [137, 0], start(2, "keep", name, "0"), start(2, "keep", name, "1"),
           holds=lambda text: "signal 9" in text and "not so" not in text)
+    check("no rank of a job spawns 9 times", [0], start(0, "reap"))
+    check("no rank of a job spawns, and is killed", [-signal.SIGKILL], start(0, "vanish", "killed"))
+    check("no rank of a job spawns, and ends first", [0], start(0, "vanish", "parted"), holds=lambda text: text == "has stayed\n")
     check("two ends of a socket", [0], start(2, "join"))
     check("MPI_Finalize without MPI_Comm_disconnect", [0], start(2, "leave"))
     check("a child that is killed, once it is parted", [0], start(2, "part", "parted"), holds=lambda text: "signal 9" in text)

@@ -255,7 +255,7 @@ static __attribute__((noinline)) bool send_now_locked(struct vc *vc, uint32_t co
     return sent;
 }
 
-bool mpid_send_now(struct vc *vc, uint32_t context, uint64_t sender, const void *base, size_t len,
+inline bool mpid_send_now(struct vc *vc, uint32_t context, uint64_t sender, const void *base, size_t len,
                    unsigned mode)
 {
     if (__builtin_expect(os_lock_enabled, 0))

@@ -21,7 +21,9 @@
 
 enum {
     GUESTS = 32,              /* callers that have not proven anything yet */
-    BACKLOG = 128
+    BACKLOG = 128,
+    ROUNDS = 64,              /* of GUESTS: more than the backlog */
+    UNANSWERED = 100          /* so often a caller is hung up on until it gives up */
 };
 static const uint64_t patience_ns = 10000000000u; /* with each of them */
 
@@ -166,6 +168,7 @@ struct guest {
     uint8_t in[PORT_WORD];
     size_t got;
     bool greeted; /* ANSWER has been said */
+    bool looked;  /* what it had said when it came has been read */
 };
 
 struct reception {
@@ -173,6 +176,7 @@ struct reception {
     bool (*is_over)(void *arg);
     void *arg;
     struct guest guests[GUESTS];
+    bool is_full; /* more callers wait */
     int rc; /* the socket, or the failure; -EAGAIN: not yet */
 };
 
@@ -185,30 +189,32 @@ static void dismiss(struct guest *guest)
     guest->fd = -1;
 }
 
-/* A place for a new one: a free one, or that of the one that has been here longest. */
-static struct guest *make_place(struct reception *r)
+/* A place for a new one: a free one, or that of the one that has been here longest, and had its say; or NULL. */
+static struct guest *find_place(struct reception *r)
 {
-    struct guest *oldest = &r->guests[0];
+    struct guest *oldest = NULL;
     for (int i = 0; i < GUESTS; i++) {
-        if (r->guests[i].fd < 0)
-            return &r->guests[i];
-        if (r->guests[i].until_ns < oldest->until_ns)
-            oldest = &r->guests[i];
+        struct guest *guest = &r->guests[i];
+        if (guest->fd < 0)
+            return guest;
+        if (guest->looked && (!oldest || guest->until_ns < oldest->until_ns))
+            oldest = guest;
     }
-    dismiss(oldest);
     return oldest;
 }
 
 static void admit(struct reception *r)
 {
+    struct guest *guest;
     int fd;
-    while ((fd = accept4(r->port->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+    while ((guest = find_place(r)) && (fd = accept4(r->port->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
         int yes = 1;
-        struct guest *guest = make_place(r);
+        dismiss(guest);
         *guest = (struct guest){.fd = fd, .until_ns = os_now_ns() + patience_ns};
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
         mpid_watch_fd(fd);
     }
+    r->is_full = !guest;
 }
 
 static bool say(int fd, const uint8_t word[PORT_WORD])
@@ -226,14 +232,15 @@ static bool read_word(int fd, uint8_t in[PORT_WORD], size_t *got, bool *gone)
     return *got == PORT_WORD;
 }
 
-/* A word of a guest is here. Returns whether it has proven what it must. */
+/* A word of a guest is here. Returns whether it has proven what it must, and is welcome. */
 static bool hear(struct reception *r, struct guest *guest)
 {
     const uint8_t *secret = r->port->name.secret;
-    uint8_t answer[PORT_WORD];
+    uint8_t answer[PORT_WORD], welcome[PORT_WORD];
     guest->got = 0;
     if (guest->greeted) {
-        if (port_proof_get(guest->in, &guest->talk, secret))
+        port_welcome_put(welcome, &guest->talk, secret);
+        if (port_proof_get(guest->in, &guest->talk, secret) && say(guest->fd, welcome))
             return true;
     } else if (port_hello_get(guest->in, &guest->talk) &&
                !os_random(guest->talk.owner, sizeof(guest->talk.owner))) {
@@ -249,6 +256,7 @@ static bool hear(struct reception *r, struct guest *guest)
 static void look_at(struct reception *r, struct guest *guest)
 {
     bool gone = false;
+    guest->looked = true;
     while (guest->fd >= 0 && r->rc == -EAGAIN && read_word(guest->fd, guest->in, &guest->got, &gone)) {
         if (!hear(r, guest))
             continue;
@@ -263,10 +271,12 @@ static void look_at(struct reception *r, struct guest *guest)
 static bool is_received(void *arg)
 {
     struct reception *r = arg;
-    if (r->rc == -EAGAIN)
+    r->is_full = true;
+    for (int rounds = 0; r->rc == -EAGAIN && r->is_full && rounds < ROUNDS; rounds++) {
         admit(r);
-    for (int i = 0; i < GUESTS && r->rc == -EAGAIN; i++)
-        look_at(r, &r->guests[i]);
+        for (int i = 0; i < GUESTS && r->rc == -EAGAIN; i++)
+            look_at(r, &r->guests[i]);
+    }
     if (r->rc == -EAGAIN && __atomic_load_n(&r->port->closed, __ATOMIC_ACQUIRE))
         r->rc = -EBADF;
     if (r->rc == -EAGAIN && r->is_over && r->is_over(r->arg))
@@ -312,13 +322,17 @@ struct port_attempt {
     uint8_t in[PORT_WORD];
     size_t got;
     bool greeted; /* HELLO has been said */
+    bool proved;  /* PROOF has been said, to the owner */
 };
 
-/* To all addresses at once: the first one that proves to be the owner is taken. */
+/* To all addresses at once: the first one that proves to be the owner is the one to wait for. It may hang up, as it
+ * welcomes one caller at a time: then all begins anew. */
 struct call {
     const struct port_name *name;
     struct port_attempt attempts[PORT_ADDRESSES];
     int going_on, error; /* error: of the last attempt that failed */
+    int unanswered;      /* times in a row that all have hung up without ANSWER */
+    bool is_hung_up;     /* one has, this time */
     uint64_t until_ns;   /* 0: never */
     int rc;              /* as of a reception */
 };
@@ -372,16 +386,38 @@ static void greet(struct call *call, struct port_attempt *attempt)
         end_attempt(call, attempt, errno);
 }
 
+static void begin_all(struct call *call)
+{
+    for (int i = 0; i < call->name->count; i++)
+        begin_attempt(call, i);
+}
+
+static void end_all(struct call *call, const struct port_attempt *but)
+{
+    for (int i = 0; i < call->name->count; i++)
+        if (&call->attempts[i] != but)
+            end_attempt(call, &call->attempts[i], ECANCELED);
+}
+
 /* The owner of the port is there, or somebody else. */
 static void take_answer(struct call *call, struct port_attempt *attempt)
 {
     uint8_t proof[PORT_WORD];
-    bool right = port_answer_get(attempt->in, &attempt->talk, call->name->secret);
-    if (right) {
-        port_proof_put(proof, &attempt->talk, call->name->secret);
-        right = say(attempt->fd, proof);
+    attempt->got = 0;
+    attempt->proved = port_answer_get(attempt->in, &attempt->talk, call->name->secret);
+    if (!attempt->proved) {
+        end_attempt(call, attempt, ECONNREFUSED);
+        return;
     }
-    if (!right) {
+    call->unanswered = 0;
+    end_all(call, attempt);
+    port_proof_put(proof, &attempt->talk, call->name->secret);
+    (void)say(attempt->fd, proof); /* if that fails, the connection has ended */
+}
+
+static void take_welcome(struct call *call, struct port_attempt *attempt)
+{
+    if (!port_welcome_get(attempt->in, &attempt->talk, call->name->secret)) {
         end_attempt(call, attempt, ECONNREFUSED);
         return;
     }
@@ -391,6 +427,25 @@ static void take_answer(struct call *call, struct port_attempt *attempt)
     call->going_on--;
 }
 
+/* The connection has ended after HELLO. */
+static void take_end(struct call *call, struct port_attempt *attempt)
+{
+    end_attempt(call, attempt, ECONNREFUSED);
+    call->is_hung_up = true;
+}
+
+/* No attempt is left. Returns whether to begin anew: somebody is there, and may be the owner. */
+static bool calls_again(struct call *call)
+{
+    bool again = call->is_hung_up && call->unanswered++ < UNANSWERED;
+    call->is_hung_up = false;
+    if (!again)
+        return false;
+    call->error = 0;
+    begin_all(call);
+    return call->going_on > 0;
+}
+
 static void go_on(struct call *call, struct port_attempt *attempt)
 {
     bool gone = false;
@@ -398,10 +453,13 @@ static void go_on(struct call *call, struct port_attempt *attempt)
         greet(call, attempt);
     if (attempt->fd < 0 || !attempt->greeted)
         return;
-    if (read_word(attempt->fd, attempt->in, &attempt->got, &gone))
+    bool is_whole = read_word(attempt->fd, attempt->in, &attempt->got, &gone);
+    if (is_whole && !attempt->proved)
         take_answer(call, attempt);
+    else if (is_whole)
+        take_welcome(call, attempt);
     else if (gone)
-        end_attempt(call, attempt, ECONNREFUSED);
+        take_end(call, attempt);
 }
 
 static bool is_called(void *arg)
@@ -409,7 +467,7 @@ static bool is_called(void *arg)
     struct call *call = arg;
     for (int i = 0; i < call->name->count && call->rc == -EAGAIN; i++)
         go_on(call, &call->attempts[i]);
-    if (call->rc == -EAGAIN && !call->going_on)
+    if (call->rc == -EAGAIN && !call->going_on && !calls_again(call))
         call->rc = call->error ? -call->error : -ECONNREFUSED;
     if (call->rc == -EAGAIN && call->until_ns && os_now_ns() > call->until_ns)
         call->rc = -ETIMEDOUT;
@@ -424,10 +482,8 @@ int port_call(const char *text, double limit_s)
         return -EINVAL;
     if (limit_s > 0)
         call.until_ns = os_now_ns() + (uint64_t)(limit_s * 1e9);
-    for (int i = 0; i < name.count; i++)
-        begin_attempt(&call, i);
+    begin_all(&call);
     pipe_wait(is_called, &call);
-    for (int i = 0; i < name.count; i++)
-        end_attempt(&call, &call.attempts[i], ECANCELED);
+    end_all(&call, NULL);
     return call.rc;
 }

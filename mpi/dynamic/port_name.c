@@ -162,3 +162,14 @@ bool port_proof_get(const uint8_t in[PORT_WORD], const struct port_talk *talk, c
 {
     return is_proof(in, 'c', talk, secret);
 }
+
+void port_welcome_put(uint8_t out[PORT_WORD], const struct port_talk *talk, const uint8_t secret[PORT_NONCE])
+{
+    memset(out, 0, PORT_WORD);
+    prove(out, 'w', talk, secret);
+}
+
+bool port_welcome_get(const uint8_t in[PORT_WORD], const struct port_talk *talk, const uint8_t secret[PORT_NONCE])
+{
+    return is_proof(in, 'w', talk, secret);
+}

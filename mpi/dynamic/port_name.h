@@ -12,6 +12,9 @@
  *   caller -> owner   HELLO   magic 8, nonce 16, zero 8
  *   owner -> caller   ANSWER  nonce 16, proof 8, zero 8
  *   caller -> owner   PROOF   proof 8, zero 24
+ *   owner -> caller   WELCOME proof 8, zero 24
+ *
+ * An owner talks to several callers at a time, welcomes one, and hangs up on the others, which call again.
  *
  * A proof is the keyed hash, with the port's secret, of a letter for the role and both nonces. So a
  * conversation that was overheard is of no use in another one.
@@ -56,5 +59,7 @@ void port_answer_put(uint8_t out[PORT_WORD], const struct port_talk *talk, const
 bool port_answer_get(const uint8_t in[PORT_WORD], struct port_talk *talk, const uint8_t secret[PORT_NONCE]);
 void port_proof_put(uint8_t out[PORT_WORD], const struct port_talk *talk, const uint8_t secret[PORT_NONCE]);
 bool port_proof_get(const uint8_t in[PORT_WORD], const struct port_talk *talk, const uint8_t secret[PORT_NONCE]);
+void port_welcome_put(uint8_t out[PORT_WORD], const struct port_talk *talk, const uint8_t secret[PORT_NONCE]);
+bool port_welcome_get(const uint8_t in[PORT_WORD], const struct port_talk *talk, const uint8_t secret[PORT_NONCE]);
 
 #endif

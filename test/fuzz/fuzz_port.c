@@ -33,6 +33,7 @@ static void read_words(const uint8_t *bytes, size_t len)
     (void)port_hello_get(word, &talk);
     require(!port_answer_get(word, &talk, secret), "an answer by guessing");
     require(!port_proof_get(word, &talk, secret), "a proof by guessing");
+    require(!port_welcome_get(word, &talk, secret), "a welcome by guessing");
 }
 
 static void read_introduction(const uint8_t *bytes, size_t len)

@@ -81,6 +81,11 @@ static void test_words(void **state)
     assert_true(port_proof_get(proof, &owner, secret));
     assert_false(port_proof_get(proof, &owner, other));
     assert_false(port_answer_get(answer, &caller, other));
+    uint8_t welcome[PORT_WORD];
+    port_welcome_put(welcome, &owner, secret);
+    assert_true(port_welcome_get(welcome, &caller, secret));
+    assert_false(port_welcome_get(welcome, &caller, other));
+    assert_false(port_welcome_get(proof, &caller, secret));
     /* What was overheard fits no other conversation. */
     struct port_talk next = owner;
     next.owner[3] ^= 1;

@@ -222,6 +222,37 @@ static void visit(const char *name, int cycles)
         check_growth(cycles);
 }
 
+/* A process accepts many, who call at the same time. */
+static void receive(const char *name, int count)
+{
+    char port[MPI_MAX_PORT_NAME];
+    MPI_Open_port(MPI_INFO_NULL, port);
+    MPI_Publish_name(name, MPI_INFO_NULL, port);
+    for (int i = 0; i < count; i++) {
+        MPI_Comm inter;
+        int word;
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+        MPI_Recv(&word, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
+        MPI_Send(&word, 1, MPI_INT, 0, 2, inter);
+        MPI_Comm_disconnect(&inter);
+    }
+    MPI_Unpublish_name(name, MPI_INFO_NULL, port);
+}
+
+static void call(const char *name, int cycles)
+{
+    char port[MPI_MAX_PORT_NAME];
+    look_up(name, port);
+    for (int i = 0; i < cycles; i++) {
+        MPI_Comm inter;
+        int word = 100 * rank + i, got = -1;
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+        MPI_Sendrecv(&word, 1, MPI_INT, 0, 1, &got, 1, MPI_INT, 0, 2, inter, MPI_STATUS_IGNORE);
+        claim(got == word, "my word comes back");
+        MPI_Comm_disconnect(&inter);
+    }
+}
+
 /* Job i of n connects to the next one, and accepts the one before. */
 static void ring(const char *name, int i, int n)
 {
@@ -565,6 +596,10 @@ int main(int argc, char **argv)
         serve(argv[2], more);
     else if (!strcmp(act, "visit"))
         visit(argv[2], more);
+    else if (!strcmp(act, "receive"))
+        receive(argv[2], more);
+    else if (!strcmp(act, "call"))
+        call(argv[2], more);
     else if (!strcmp(act, "reap"))
         reap(argv[0]);
     else if (!strcmp(act, "vanish"))

@@ -353,6 +353,11 @@ def is_async(p):
         bool(re.search(r"attach_buffer|Buffer_attach|_(begin|end)(_c)?$|Get_address|Free_mem", p.name))
 
 
+def strings_shape(q):
+    """Of a text, an array of them, or, of each of several commands, an array of them."""
+    return "(count, *)" if q.name == "array_of_argv" else {1: "", 2: "(*)", 3: "(*)"}[q.depth]
+
+
 def declared_f08(p, q):
     """The type and attributes of a dummy argument in mpi_f08, and its shape."""
     intent = {"in": ", INTENT(IN)", "out": ", INTENT(OUT)", "inout": ", INTENT(INOUT)"}[q.where]
@@ -364,7 +369,7 @@ def declared_f08(p, q):
     if q.kind == "string" and p.buffers:
         return "TYPE(*), DIMENSION(..)" + intent, ""
     if q.kind in ("string", "strings"):
-        return "CHARACTER(LEN=*)" + intent, {1: "", 2: "(*)", 3: "(*)"}[q.depth]
+        return "CHARACTER(LEN=*)" + intent, strings_shape(q)
     if q.kind == "status":
         return "TYPE(MPI_Status)" + ("" if q.where == "out" else intent), shape
     if q.kind == "handle":

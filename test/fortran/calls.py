@@ -49,6 +49,8 @@ def variable(p, q, f08):
     if q.kind == "pointer":
         return ("TYPE(C_PTR) :: {}", "C_NULL_PTR") if f08 else \
             ("INTEGER(MPI_ADDRESS_KIND) :: {}", "0")
+    if q.kind == "strings":
+        return "CHARACTER(LEN=20) :: {}" + ("(1, 12)" if q.name == "array_of_argv" else "(12)"), "' '"
     if q.kind == "string":
         return "CHARACTER(LEN=8300) :: {}", "'x'"
     if q.kind == "status":

@@ -565,6 +565,35 @@ static void join_two(void)
     }
 }
 
+/* Tell the port, and accept one job there. */
+static void accept_one(void)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm inter;
+    if (!rank) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        printf("%s\n", port);
+        fflush(stdout);
+    }
+    MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+    talk(inter, 0);
+    MPI_Comm_disconnect(&inter);
+}
+
+static void connect_to(const char *port, const char *how)
+{
+    MPI_Comm inter;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int rc = MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+    if (!strcmp(how, "fail")) {
+        claim(rc && class_of(rc) == MPI_ERR_PORT, "a port with another secret");
+        return;
+    }
+    claim(!rc, "a port with the right secret");
+    talk(inter, 1);
+    MPI_Comm_disconnect(&inter);
+}
+
 /* Neither frees nor disconnects: MPI_Finalize does. */
 static void leave(char *program)
 {
@@ -630,6 +659,10 @@ int main(int argc, char **argv)
         _exit(0);
     else if (!strcmp(act, "join"))
         join_two();
+    else if (!strcmp(act, "accept"))
+        accept_one();
+    else if (!strcmp(act, "connect"))
+        connect_to(argv[2], argv[3]);
     else if (!strcmp(act, "leave"))
         leave(argv[0]);
     else if (!strcmp(act, "left"))

@@ -146,7 +146,8 @@ static void close_one(struct vc *vc, void *arg)
     } else if (vc->foreign && vc->state < VC_ACCEPTING && !vc->send_head && !vc->control_head) {
         vc_abandon(vc); /* the other job may compute, or not know this one any more */
     }
-    if (vc->standing || vc->control_head)
+    bool has_parted = vc->foreign && vc->state == VC_CLOSE_ACKED; /* it has nothing to say, and may compute */
+    if ((vc->standing && !has_parted) || vc->control_head)
         look_at(closing, vc);
 }
 

@@ -491,6 +491,36 @@ static void wait_long(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* One job frees its communicator and computes; the other one ends meanwhile without that. */
+static void go_first(const char *name, int goes)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm inter;
+    double start;
+    if (!rank && goes) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Publish_name(name, MPI_INFO_NULL, port);
+    } else if (!rank) {
+        look_up(name, port);
+    }
+    if (goes)
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+    else
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+    talk(inter, goes);
+    if (!goes) {
+        MPI_Comm_free(&inter);
+        sleep(5);
+        return;
+    }
+    sleep(1);
+    start = MPI_Wtime();
+    MPI_Finalize();
+    if (MPI_Wtime() - start > 3)
+        printf("not so: MPI_Finalize waits for no process that has freed its communicator\n");
+    exit(0);
+}
+
 /* One job keeps a communicator that the other one has freed. They can meet again, and the first one hears of the
  * other's end. */
 static void keep(const char *name, int keeps)
@@ -625,6 +655,8 @@ int main(int argc, char **argv)
         serve(argv[2], more);
     else if (!strcmp(act, "visit"))
         visit(argv[2], more);
+    else if (!strcmp(act, "first"))
+        go_first(argv[2], more);
     else if (!strcmp(act, "receive"))
         receive(argv[2], more);
     else if (!strcmp(act, "call"))

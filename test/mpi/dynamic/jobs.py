@@ -72,6 +72,7 @@ def main():
     check("no rank of a job spawns, and is killed", [-signal.SIGKILL], start(0, "vanish", "killed"))
     check("no rank of a job spawns, and ends first", [0], start(0, "vanish", "parted"), holds=lambda text: text == "has stayed\n")
     check("8 processes that call at the same time", [0, 0], start(1, "receive", name, "80"), start(8, "call", name, "10"))
+    check("MPI_Finalize while the other job computes", [0, 0], start(2, "first", name, "0"), start(2, "first", name, "1"))
     check("two ends of a socket", [0], start(2, "join"))
     check("MPI_Finalize without MPI_Comm_disconnect", [0], start(2, "leave"))
     check("a child that is killed, once it is parted", [0], start(2, "part", "parted"), holds=lambda text: "signal 9" in text)

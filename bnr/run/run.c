@@ -216,8 +216,14 @@ static void rank_ended(void *arg, int rank, const struct job_facts *facts)
 static void other_ended(void *arg, int pid, int status)
 {
     struct run *run = arg;
-    if ((run->wide && wide_reaped(run->wide, pid, status)) || run_spawn_reaped(run, pid, status))
+    int failed;
+    if (run->wide && wide_reaped(run->wide, pid, status))
         return;
+    if (run_spawn_reaped(run, pid, status, &failed)) {
+        if (failed)
+            run_follow(run, job_end(&run->job, JOB_TERMINATE, failed));
+        return;
+    }
     if (wardens_reaped(&run->ranks.wardens, pid))
         stdio_say(run->stdio, "mpiexec: a warden was killed, and no other can be started\n");
 }

@@ -318,22 +318,24 @@ void run_spawn_begin(struct run *run)
 
 /* ---- ending ---- */
 
-/* A job that is linked with this one has failed: so has this one. */
-static void take_failure(struct run *run, const struct run_spawned *s, int code)
+/* A job that is linked with this one has failed: so has this one. Returns the exit code with which it is to end; 0: it
+ * goes on. */
+static int take_failure(struct run *run, const struct run_spawned *s, int code)
 {
     if (run->job.goes_on)
-        return;
+        return 0;
     if (run->job.state == JOB_ENDED && !run->job.exit_code)
         run->job.exit_code = code;
     if (run->job.state != JOB_RUNNING)
-        return;
+        return 0;
     stdio_say(run->stdio, "mpiexec: the job that rank %d has spawned has failed (exit code %d), and is connected with this "
                           "one, which ends, too\n", s->rank, code);
-    run_follow(run, job_end(&run->job, JOB_TERMINATE, code));
+    return code;
 }
 
-bool run_spawn_reaped(struct run *run, int pid, int status)
+bool run_spawn_reaped(struct run *run, int pid, int status, int *failed)
 {
+    *failed = 0;
     struct run_spawned **at = &run->spawned;
     while (*at && (*at)->pid != pid)
         at = &(*at)->next;
@@ -343,7 +345,7 @@ bool run_spawn_reaped(struct run *run, int pid, int status)
     *at = s->next;
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (code && s->is_linked)
-        take_failure(run, s, code);
+        *failed = take_failure(run, s, code);
     tell(run, s->rank, s->id, code, "");
     free_spawned(s);
     return true;

@@ -128,8 +128,9 @@ void run_keepalive_stop(struct run *run);
 void run_spawn_begin(struct run *run);
 /* A rank has ended: its names go. */
 void run_spawn_rank_ended(struct run *run, int rank);
-/* A child has ended. Returns whether it was the mpiexec of such a job. */
-bool run_spawn_reaped(struct run *run, int pid, int status);
+/* A child has ended. Returns whether it was the mpiexec of such a job; *failed: the code with which this job is to
+ * end for that, or 0. */
+bool run_spawn_reaped(struct run *run, int pid, int status, int *failed);
 /* Signal all of them. */
 void run_spawn_signal(struct run *run, int number);
 /* How many there are; pids (may be NULL): which. */

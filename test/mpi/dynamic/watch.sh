@@ -6,7 +6,7 @@
 mpiexec=$1 watch=$2
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-"$mpiexec" -n 4 "$watch" simulate 4 >"$out" 2>&1 &
+"$mpiexec" -n 4 "$watch" simulate 6 >"$out" 2>&1 &
 simulation=$!
 fail() {
     echo "not so: $*"

@@ -151,7 +151,7 @@ static bool find_mpiexec(char path[PATH_MAX])
 
 /* Start a program in a process group of its own, as the terminal's keys are this process's; it inherits fd. Returns 0
  * or an errno. */
-static int launch(char **argv, int fd, pid_t *pid)
+static int launch(char **argv, char **environment, int fd, pid_t *pid)
 {
     posix_spawnattr_t attr;
     posix_spawn_file_actions_t actions;
@@ -163,14 +163,14 @@ static int launch(char **argv, int fd, pid_t *pid)
         (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
         rc = posix_spawn_file_actions_adddup2(&actions, fd, fd); /* it is not closed there */
         if (!rc)
-            rc = posix_spawn(pid, argv[0], &actions, &attr, argv, environ);
+            rc = posix_spawn(pid, argv[0], &actions, &attr, argv, environment);
         (void)posix_spawn_file_actions_destroy(&actions);
     }
     (void)posix_spawnattr_destroy(&attr);
     return rc;
 }
 
-/* Start mpiexec with these words, which ends if this process does without leave_job(). */
+/* Start mpiexec with these words behind a note, which ends if this process does without leave_job(). */
 static int start_own(const char *const *words, struct ordered *s)
 {
     char path[PATH_MAX], number[16], option[] = "--keepalive";
@@ -183,16 +183,17 @@ static int start_own(const char *const *words, struct ordered *s)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return BNR_FAIL;
     snprintf(number, sizeof(number), "%d", ends[0]);
-    char **argv = calloc(count + 4, sizeof(*argv));
-    if (argv) {
+    char **argv = calloc(count + 3, sizeof(*argv)), **environment = order_environ(environ, words[0]);
+    if (argv && environment) {
         argv[0] = path;
         argv[1] = option;
         argv[2] = number;
-        for (size_t i = 0; i < count; i++)
-            argv[i + 3] = (char *)(uintptr_t)words[i];
-        rc = launch(argv, ends[0], &s->pid);
+        for (size_t i = 1; i < count; i++)
+            argv[i + 2] = (char *)(uintptr_t)words[i];
+        rc = launch(argv, environment, ends[0], &s->pid);
     }
     free(argv);
+    free(environment);
     close(ends[0]);
     s->keepalive = rc ? -1 : ends[1];
     if (rc)
@@ -229,18 +230,14 @@ static void look_at(struct ordered *s)
 /* The words, with the note in front: to be freed, as an array. */
 static const char **with_note(const BNR_Spawn_attr *attr)
 {
-    size_t count = 0, at = 0;
+    size_t count = 0;
     while (attr->words[count])
         count++;
-    const char **words = calloc(count + 4, sizeof(*words));
+    const char **words = calloc(count + 2, sizeof(*words));
     if (!words)
         return NULL;
-    if (attr->note) {
-        words[at++] = "-genv";
-        words[at++] = "BNR_NOTE";
-        words[at++] = attr->note;
-    }
-    memcpy(words + at, attr->words, count * sizeof(*words));
+    words[0] = attr->note ? attr->note : "";
+    memcpy(words + 1, attr->words, count * sizeof(*words));
     return words;
 }
 

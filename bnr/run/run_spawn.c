@@ -151,7 +151,7 @@ static int find_own(char path[PATH_MAX])
     return 0;
 }
 
-/* Start an mpiexec with these words, which ends when this process does. Returns 0 or -errno, with the failed
+/* Start an mpiexec with these words behind a note, which ends when this process does. Returns 0 or -errno, with the failed
  * step. */
 static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, size_t len, const char **step)
 {
@@ -164,19 +164,22 @@ static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, s
     s->keepalive = ends[1];
     *step = "read the order";
     bool is_good = len && !bytes[len - 1];
+    size_t skip = is_good ? strlen((const char *)bytes) + 1 : 0;
     if (is_good)
-        fill_own(&own, run->o, ends[0], bytes, len);
-    char **words = is_good ? list_words(own.word, bytes, len) : NULL;
-    int rc = words ? find_own(path) : -EINVAL;
+        fill_own(&own, run->o, ends[0], bytes + skip, len - skip);
+    char **words = is_good ? list_words(own.word, bytes + skip, len - skip) : NULL;
+    char **environment = is_good ? order_environ(environ, (const char *)bytes) : NULL;
+    int rc = words && environment ? find_own(path) : -EINVAL;
     if (!rc)
         rc = launch_start(&(struct launch){.path = path,
                                            .argv = words,
-                                           .envp = environ,
+                                           .envp = environment,
                                            .stream = {run->null_fd, STDOUT_FILENO, STDERR_FILENO},
                                            .keep = {ends[0], -1, -1}},
                           &s->pid, &s->pidfd, step);
     close(ends[0]);
     free(words);
+    free(environment);
     if (is_good)
         free(own.hosts);
     return rc;

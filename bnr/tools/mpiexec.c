@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bnr/client/backend.h"
+#include "bnr/host/order.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/debugger.h"
 #include "bnr/io/place.h"
@@ -570,7 +571,7 @@ int main(int argc, char **argv)
     char why[512];
     start_signals_take();
     stdio_guard();
-    (void)unsetenv("BNR_NOTE"); /* of a spawned process that has started this one */
+    order_take_note();
     if (limit_raise_stack(why))
         return run_command(argc, argv);
     complain(why);

@@ -158,11 +158,24 @@ static void spawn(char *program, char **words, int count, int cycles)
         check_growth(cycles);
 }
 
+/* A secret is no word of a command line, which every user can read. */
+static void check_command_line(void)
+{
+    char path[64], words[4096];
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)getppid());
+    FILE *file = fopen(path, "r");
+    size_t len = file ? fread(words, 1, sizeof(words), file) : 0;
+    if (file)
+        fclose(file);
+    claim(!len || !memmem(words, len, "vireo1.", 7), "mpiexec's command line does not hold the port");
+}
+
 /* Of a spawned job: to spawn one more, so many levels below. */
 static void be_child(char *program, int levels)
 {
     char level[16];
     char *words[] = {"child", level, NULL};
+    check_command_line();
     if (levels) {
         snprintf(level, sizeof(level), "%d", levels - 1);
         spawn(program, words, 2, 1);

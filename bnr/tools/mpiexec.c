@@ -517,13 +517,13 @@ static const char *variable(const char *name)
 
 /* Warn of two signs that the user wanted another job: hosts that nothing names, and another
  * launcher that has started several of mpiexec. A rank of this library's may well start a job of
- * its own. */
+ * its own, or spawn one. */
 static void tell_doubts(const struct options *o)
 {
     char why[512];
     if (o->doubt)
         fprintf(stderr, "mpiexec: %s\n", o->doubt);
-    if (!getenv("BNR_RANK") && single_is_first(variable) && single_is_doubtful(variable, why, sizeof(why)))
+    if (!getenv("BNR_RANK") && !getenv("BNR_NOTE") && single_is_first(variable) && single_is_doubtful(variable, why, sizeof(why)))
         fprintf(stderr,
                 "mpiexec: %s, and each of them starts a job of its own; for one job start mpiexec once, "
                 "without that\n",

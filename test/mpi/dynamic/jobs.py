@@ -7,6 +7,7 @@ usage: jobs.py MPIEXEC JOBS [OPTION-OF-MPIEXEC...]
 JOBS is test/mpi/dynamic/jobs.c.
 """
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +20,8 @@ left = f"VIREO_TEST_JOBS={os.getpid()}"
 
 
 def start(ranks, *words, before=()):
-    """A job of ranks, or, where there are none, a process without mpiexec."""
-    before = [mpiexec, *options, *before, "-n", str(ranks)] if ranks else []
+    """A job of ranks; where there are none, a process without mpiexec, or whatever before starts."""
+    before = [mpiexec, *options, *before, "-n", str(ranks)] if ranks else list(before)
     return subprocess.Popen(["timeout", "-k", "5", str(LIMIT), *before, jobs, *words], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                             env=os.environ | {"PATH": f"{os.path.dirname(mpiexec)}:{os.environ['PATH']}"} |
@@ -56,6 +57,9 @@ def main():
         check(f"{ranks} ranks spawn 2", [0], start(ranks, "spawn", "2", "2"))
     check("1 rank spawns 5", [0], start(1, "spawn", "5", "1"))
     check("no rank of a job spawns 2", [0], start(0, "spawn", "2", "2"))
+    for manager, *words in ("mpiexec.hydra",), ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"):
+        if shutil.which(manager) and not options:
+            check(f"2 ranks of {manager} spawn 3", [0], start(0, "several", before=[manager, *words, "-n", "2"]))
     check("a spawn of a spawn of a spawn", [0], start(2, "deep"))
     check("60 times one process", [0], start(1, "spawn", "1", "60"))
     check("several programs", [0], start(2, "several"))

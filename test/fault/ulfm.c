@@ -255,6 +255,15 @@ static void check_revoked(MPI_Comm comm)
     CHECK(request == MPI_REQUEST_NULL);
 }
 
+/* All that are left have the same number. */
+static void same(MPI_Comm comm, int number)
+{
+    int both[2] = {number, ~number};
+    (void)MPIX_Comm_agree(comm, &both[0]);
+    (void)MPIX_Comm_agree(comm, &both[1]);
+    CHECK(both[0] == number && both[1] == ~number);
+}
+
 static MPI_Comm copy_of(MPI_Comm comm)
 {
     MPI_Comm copy;
@@ -381,6 +390,7 @@ static void revoke_and_die(void)
 {
     MPI_Comm comm = copy_of(world);
     int n = 0, rc;
+    same(world, 1); /* nobody dies before all have the copy */
     if (rank == 0) {
         usleep(3000);
         OK(MPIX_Comm_revoke(comm));
@@ -400,15 +410,6 @@ static void revoke_and_die(void)
 }
 
 /* ---- agreements ---- */
-
-/* All that are left have the same number. */
-static void same(MPI_Comm comm, int number)
-{
-    int both[2] = {number, ~number};
-    (void)MPIX_Comm_agree(comm, &both[0]);
-    (void)MPIX_Comm_agree(comm, &both[1]);
-    CHECK(both[0] == number && both[1] == ~number);
-}
 
 /* Nobody dies. Several at once, of both kinds, on one communicator and on several. */
 static void agreed(void)
@@ -528,6 +529,7 @@ static void check_made(MPI_Comm comm, int first)
 static void chain(void)
 {
     MPI_Comm comm = copy_of(world), next;
+    same(world, 1); /* nobody dies before all have the copy */
     for (int first = 1; first < size; first++) {
         if (rank == first - 1)
             die();

@@ -75,8 +75,10 @@ static void arrived(struct vc *vc, const struct chan_head *head, const void *dat
 static void *place(struct vc *vc, const struct chan_head *head, struct landing *landing)
 {
     struct notice *notice = make(vc, head, landing->len);
+    if (!notice)
+        return NULL; /* the connection has failed, and the landing is gone */
     landing->temp = notice;
-    return notice ? notice->bytes : NULL;
+    return notice->bytes;
 }
 
 static void landed(struct vc *vc, struct landing *landing)

@@ -159,15 +159,17 @@ int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm co
     return give(on, rc, why, new, newcomm, __func__);
 }
 
-/* The value of key timeout, in seconds; 0: there is none. */
+enum { PATIENCE_S = 600 };
+
+/* The value of key timeout, in seconds, or the usual limit. */
 static double timeout_of(MPI_Info handle)
 {
     char text[32];
     struct info *info = handle == MPI_INFO_NULL ? NULL : info_from(handle);
     if (!info || info_read(info, "timeout", text, sizeof(text)) < 0)
-        return 0;
+        return PATIENCE_S;
     double seconds = strtod(text, NULL);
-    return isfinite(seconds) && seconds > 0 && seconds < 1e9 ? seconds : 0;
+    return isfinite(seconds) && seconds > 0 && seconds < 1e9 ? seconds : PATIENCE_S;
 }
 
 static const char *why_not(int rc)
@@ -187,7 +189,7 @@ static const char *why_not(int rc)
  * its turn; it fails at once if the port is not open.
  *
  * port_name: at root, the name of a port of the other group's
- * info: at root, key "timeout": the seconds to wait at most; without it there is no limit
+ * info: at root, key "timeout": the seconds to wait at most; without it ten minutes
  * root: the rank in comm that connects
  * comm: an intracommunicator
  * newcomm: gets the intercommunicator; its error handler is comm's

@@ -4,7 +4,6 @@
 #include "channels/tcp/tcp.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include "channels/tcp/dial.h"
 #include "channels/tcp/link.h"
 #include "channels/tcp/listen.h"
-#include "os/calls.h"
+#include "os/accept.h"
 #include "os/clock.h"
 #include "include/channel_help.h"
 #include "os/random.h"
@@ -131,23 +130,11 @@ int tcp_socket(int family)
     return fd < 0 ? -errno : fd;
 }
 
-/* A filter may refuse accept4() alone; some kernels do not know its flags. */
-static int accept_one(int listener)
-{
-    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0 || (!os_is_refused(errno) && errno != EINVAL))
-        return fd;
-    fd = accept(listener, NULL, NULL);
-    if (fd >= 0)
-        (void)fcntl(fd, F_SETFD, FD_CLOEXEC), (void)fcntl(fd, F_SETFL, O_NONBLOCK);
-    return fd;
-}
-
 int tcp_accept(int listener)
 {
-    int fd = accept_one(listener);
+    int fd = os_accept(listener);
     if (fd < 0 && may_try_again())
-        fd = accept_one(listener);
+        fd = os_accept(listener);
     return fd < 0 ? -errno : fd;
 }
 

@@ -15,6 +15,7 @@
 #include "include/mpid.h"
 #include "mpi/comm/pipe.h"
 #include "mpi/dynamic/port_name.h"
+#include "os/accept.h"
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/random.h"
@@ -207,7 +208,7 @@ static void admit(struct reception *r)
 {
     struct guest *guest;
     int fd;
-    while ((guest = find_place(r)) && (fd = accept4(r->port->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+    while ((guest = find_place(r)) && (fd = os_accept(r->port->fd)) >= 0) {
         int yes = 1;
         dismiss(guest);
         *guest = (struct guest){.fd = fd, .until_ns = os_now_ns() + patience_ns};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Accepting a connection, also on a kernel or under a filter that has no accept4(). */
+#ifndef OS_ACCEPT_H
+#define OS_ACCEPT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#include "os/calls.h"
+
+/* Accept a connection, which does not block and is closed by execve(): a filter may refuse accept4() alone, and some
+ * kernels do not know its flags. Returns as accept() does. */
+static inline int os_accept(int listener)
+{
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0 || (!os_is_refused(errno) && errno != EINVAL))
+        return fd;
+    fd = accept(listener, NULL, NULL);
+    if (fd >= 0)
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC), (void)fcntl(fd, F_SETFL, O_NONBLOCK);
+    return fd;
+}
+
+#endif

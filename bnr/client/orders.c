@@ -71,6 +71,30 @@ static void forget(struct ordered *s)
     free(s);
 }
 
+/* A new one, in no list yet; NULL: no memory. */
+static struct ordered *create(void)
+{
+    struct ordered *s = calloc(1, sizeof(*s));
+    if (s) {
+        s->id = ++last_id;
+        s->keepalive = -1;
+    }
+    return s;
+}
+
+/* It is under way, or, where rc says otherwise, is freed. Returns rc. */
+static int keep(struct ordered *s, int rc, int *id)
+{
+    if (rc) {
+        free(s);
+        return rc;
+    }
+    s->next = all;
+    all = s;
+    *id = s->id;
+    return BNR_SUCCESS;
+}
+
 /* ---- by mpiexec ---- */
 
 /* Words behind a head, each with its 0, to be freed. */
@@ -255,26 +279,15 @@ static void reap(void)
 
 int orders_start(struct backend *b, const BNR_Spawn_attr *attr, int *id)
 {
-    struct ordered *s = calloc(1, sizeof(*s));
+    struct ordered *s = create();
     const char **words = with_note(attr);
     reap();
     int rc = s && words ? BNR_SUCCESS : BNR_ERR_NOMEM;
-    if (s) {
-        s->id = ++last_id;
-        s->keepalive = -1;
-    }
     if (!rc)
         rc = b->ops->caps & BNR_CAP_XCAST ? order(b, ORDER_SPAWN, s->id, words)
                                           : start_own(words, s);
     free(words);
-    if (rc) {
-        free(s);
-        return rc;
-    }
-    s->next = all;
-    all = s;
-    *id = s->id;
-    return BNR_SUCCESS;
+    return keep(s, rc, id);
 }
 
 int orders_state(int id, int *ended, int *status)
@@ -309,7 +322,7 @@ void orders_leave(void)
 
 /* ---- names ---- */
 
-static void keep_own(struct ordered *s, enum BNR_Name_call call, const char *name, const char *text)
+static void answer_own(struct ordered *s, enum BNR_Name_call call, const char *name, const char *text)
 {
     char found[NAMES_MAX + 1] = "";
     s->has_ended = true;
@@ -323,24 +336,13 @@ int orders_name(struct backend *b, enum BNR_Name_call call, const char *name, co
 {
     static const enum order_kind kinds[] = {ORDER_PUBLISH, ORDER_UNPUBLISH, ORDER_LOOKUP};
     const char *const words[] = {name, text ? text : "", NULL};
-    struct ordered *s = calloc(1, sizeof(*s));
+    struct ordered *s = create();
     int rc = s ? BNR_SUCCESS : BNR_ERR_NOMEM;
-    if (s) {
-        s->id = ++last_id;
-        s->keepalive = -1;
-    }
     if (!rc && b->ops->caps & BNR_CAP_XCAST)
         rc = order(b, kinds[call], s->id, words);
     else if (!rc)
-        keep_own(s, call, name, words[1]);
-    if (rc) {
-        free(s);
-        return rc;
-    }
-    s->next = all;
-    all = s;
-    *id = s->id;
-    return BNR_SUCCESS;
+        answer_own(s, call, name, words[1]);
+    return keep(s, rc, id);
 }
 
 static int code_of(int status)

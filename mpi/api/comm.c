@@ -563,17 +563,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
  */
 int PMPI_Comm_free(MPI_Comm *comm)
 {
-    struct comm *on = comm ? comm_any(*comm) : NULL;
-    if (!on || on->freed)
-        return errh_bad_comm(comm ? *comm : MPI_COMM_NULL, __func__);
-    if (on->predefined)
-        return errh_comm(on, MPI_ERR_COMM, __func__, "a predefined communicator stays");
-    int rc = attr_delete_comm(on);
-    if (rc)
-        return errh_comm(on, rc, __func__, "an attribute's callback returned error code %d", rc);
-    comm_free(on);
-    *comm = MPI_COMM_NULL;
-    return MPI_SUCCESS;
+    return comm_end(comm, NULL, __func__);
 }
 
 /* ---- names and hints ---- */

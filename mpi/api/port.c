@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "include/mpid.h"
-#include "mpi/attr.h"
 #include "mpi/comm/comm.h"
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/dynamic/port.h"
@@ -86,18 +85,13 @@ int PMPI_Close_port(const char *port_name)
 
 /* ---- accept and connect ---- */
 
-/* What all members check alike. Returns MPI_SUCCESS or the error's code. */
+/* What all members check alike, and info at root. Returns MPI_SUCCESS or the error's code. */
 static int check_members(MPI_Comm handle, MPI_Info info, int root, MPI_Comm *newcomm, const char *function)
 {
+    int rc = dynamic_check(handle, root, newcomm ? NULL : "newcomm", function);
+    if (rc)
+        return rc;
     struct comm *comm = comm_from(handle);
-    if (!comm)
-        return errh_bad_comm(handle, function);
-    if (comm->remote)
-        return errh_comm(comm, MPI_ERR_COMM, function, "comm is an intercommunicator");
-    if (root < 0 || root >= comm->size)
-        return errh_comm(comm, MPI_ERR_ROOT, function, "root %d: must be 0 to %d", root, comm->size - 1);
-    if (!newcomm)
-        return errh_comm(comm, MPI_ERR_ARG, function, "newcomm is NULL");
     if (comm->rank == root && info != MPI_INFO_NULL && !info_from(info))
         return errh_comm(comm, MPI_ERR_INFO, function, "info %s is no info object, or was freed",
                          errh_name(info).text);
@@ -259,18 +253,7 @@ int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
  */
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
-    struct comm *on = comm ? comm_from(*comm) : NULL;
-    if (!on || on->freed)
-        return errh_bad_comm(comm ? *comm : MPI_COMM_NULL, __func__);
-    if (on->predefined)
-        return errh_comm(on, MPI_ERR_COMM, __func__, "a predefined communicator stays");
-    int rc = attr_delete_comm(on);
-    if (rc)
-        return errh_comm(on, rc, __func__, "an attribute's callback returned error code %d", rc);
-    dynamic_part(on);
-    comm_free(on);
-    *comm = MPI_COMM_NULL;
-    return MPI_SUCCESS;
+    return comm_end(comm, dynamic_part, __func__);
 }
 
 /* ---- names ---- */

@@ -50,21 +50,6 @@ struct spawn_wish {
     const MPI_Info *infos;
 };
 
-/* All members check this alike. Returns MPI_SUCCESS or the error's code. */
-static int check_members(MPI_Comm handle, int root, const MPI_Comm *intercomm, const char *function)
-{
-    struct comm *comm = comm_from(handle);
-    if (!comm)
-        return errh_bad_comm(handle, function);
-    if (comm->remote)
-        return errh_comm(comm, MPI_ERR_COMM, function, "comm is an intercommunicator");
-    if (root < 0 || root >= comm->size)
-        return errh_comm(comm, MPI_ERR_ROOT, function, "root %d: must be 0 to %d", root, comm->size - 1);
-    if (!intercomm)
-        return errh_comm(comm, MPI_ERR_ARG, function, "intercomm is NULL");
-    return MPI_SUCCESS;
-}
-
 /* Read command number i. Returns MPI_SUCCESS or an error class, with the reason in why. */
 static int read_program(const struct spawn_wish *wish, int i, struct order *order, int *total, char why[256])
 {
@@ -91,7 +76,6 @@ static int read_program(const struct spawn_wish *wish, int i, struct order *orde
     if (count)
         order_add(order, &(struct order_program){.command = wish->commands[i],
                                                  .argv = wish->argvs ? wish->argvs[i] : NULL,
-                                                 .max = wish->maxprocs[i],
                                                  .info = info}, count);
     return MPI_SUCCESS;
 }
@@ -145,7 +129,7 @@ static int spawn(const struct spawn_wish *wish, int root, MPI_Comm handle, MPI_C
     struct comm *new = NULL, *comm = comm_from(handle);
     struct order order = {0};
     char why[256] = "";
-    int total = 0, failed = MPI_SUCCESS, rc = check_members(handle, root, intercomm, function);
+    int total = 0, failed = MPI_SUCCESS, rc = dynamic_check(handle, root, intercomm ? NULL : "intercomm", function);
     if (rc)
         return rc;
     bool is_root = comm->rank == root;

@@ -142,8 +142,9 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
                       struct comm **comm);
 /* Drop a reference. Requests hold references, so MPI_Comm_free may come early. */
 void comm_destroy(struct comm *comm);
-/* The user's part of it ends: MPI_Comm_free without its attributes, which are deleted before. */
-void comm_free(struct comm *comm);
+/* MPI_Comm_free, or MPI_Comm_disconnect, whose members part in between (NULL: they do not). Returns MPI_SUCCESS or the
+ * error's code. */
+int comm_end(MPI_Comm *handle, void (*part)(struct comm *comm), const char *function);
 static inline void comm_unref(struct comm *comm)
 {
     if (__builtin_expect(comm && object_unref(&comm->object), 0))

@@ -14,6 +14,7 @@
 #include "mpi/comm/context.h"
 #include "mpi/dynamic/order.h"
 #include "mpi/dynamic/port.h"
+#include "mpi/errh.h"
 #include "mpi/left.h"
 #include "mpi/name.h"
 
@@ -35,6 +36,20 @@ int dynamic_bind(struct comm *comm, int root, int fd, int failed, struct comm **
     if (fd >= 0)
         close(fd);
     return rc;
+}
+
+int dynamic_check(MPI_Comm handle, int root, const char *null, const char *function)
+{
+    struct comm *comm = comm_from(handle);
+    if (!comm)
+        return errh_bad_comm(handle, function);
+    if (comm->remote)
+        return errh_comm(comm, MPI_ERR_COMM, function, "comm is an intercommunicator");
+    if (root < 0 || root >= comm->size)
+        return errh_comm(comm, MPI_ERR_ROOT, function, "root %d: must be 0 to %d", root, comm->size - 1);
+    if (null)
+        return errh_comm(comm, MPI_ERR_ARG, function, "%s is NULL", null);
+    return MPI_SUCCESS;
 }
 
 /* ---- spawning ---- */

@@ -11,6 +11,7 @@
 #ifndef MPI_DYNAMIC_H
 #define MPI_DYNAMIC_H
 
+#include <mpi.h>
 #include <stddef.h>
 
 struct comm;
@@ -28,6 +29,11 @@ int dynamic_spawn(struct comm *comm, int root, struct order *order, int failed, 
 /* In MPI_Init of all members of a spawned world: connect with those that have spawned it, by comm_parent. Returns MPI_SUCCESS or
  * an error class, with a sentence in why. */
 int dynamic_begin(char *why, size_t size);
+
+/* What all members of a call with a root check alike; null: the name of an argument that is NULL, or NULL. Returns
+ * MPI_SUCCESS or the error's code. */
+int dynamic_check(MPI_Comm handle, int root, const char *null, const char *function);
+
 /* Wait until all members of both groups have come here. Ends, too, where some have failed. */
 void dynamic_part(struct comm *comm);
 

@@ -27,7 +27,6 @@ struct order {
 struct order_program {
     const char *command;
     char *const *argv; /* NULL-terminated, without the command; NULL: none */
-    int max;           /* processes */
     const struct info *info; /* NULL: none */
 };
 

@@ -11,12 +11,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
+
+import marked
 
 LIMIT = 60 # seconds
 mpiexec, jobs, *options = sys.argv[1:]
 failed = 0
-left = f"VIREO_TEST_JOBS={os.getpid()}"
+mark = f"VIREO_TEST_JOBS={os.getpid()}"
 
 
 def start(ranks, *words, before=()):
@@ -25,7 +26,7 @@ def start(ranks, *words, before=()):
     return subprocess.Popen(["timeout", "-k", "5", str(LIMIT), *before, jobs, *words], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                             env=os.environ | {"PATH": f"{os.path.dirname(mpiexec)}:{os.environ['PATH']}"} |
-                            dict([left.split("=")]))
+                            dict([mark.split("=")]))
 
 
 def check(name, codes, *started, holds=lambda text: not text):
@@ -36,19 +37,6 @@ def check(name, codes, *started, holds=lambda text: not text):
     right = ended == codes and holds("".join(said))
     failed += not right
     print(f"{'ok' if right else 'FAILED'}: {name}" + ("" if right else f": exit codes {ended}\n" + "".join(said)), flush=True)
-
-
-def living():
-    """Processes that these jobs have left."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            environment = open(f"/proc/{pid}/environ", "rb").read()
-        except OSError:
-            continue
-        if left.encode() in environment.split(b"\0"):
-            found.append(int(pid))
-    return found
 
 
 def main():
@@ -84,12 +72,10 @@ def main():
     check("a child that aborts", [17], start(2, "part", "abort"), holds=lambda text: "code 17" in text)
     check("a child that goes without a word", [0], start(1, "lose", before=["--enable-recovery"]),
           holds=lambda text: "without MPI_Finalize" in text and "not so" not in text)
-    until = time.monotonic() + 10
-    while living() and time.monotonic() < until:
-        time.sleep(0.05)
-    if living():
-        print(f"FAILED: processes are left: {living()}")
-    sys.exit(bool(failed or living()))
+    living = marked.left(mark)
+    if living:
+        print(f"FAILED: processes are left: {living}")
+    sys.exit(bool(failed or living))
 
 
 main()

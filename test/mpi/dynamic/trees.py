@@ -9,24 +9,12 @@ TREES is test/mpi/dynamic/trees.c; the seeds are FIRST and the COUNT - 1 next on
 import os
 import subprocess
 import sys
-import time
+
+import marked
 
 LIMIT = 60 # seconds
 mpiexec, trees, first, count, *options = sys.argv[1:]
 mark = f"VIREO_TEST_TREES={os.getpid()}"
-
-
-def living():
-    """Processes that trees have left."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            environment = open(f"/proc/{pid}/environ", "rb").read()
-        except OSError:
-            continue
-        if mark.encode() in environment.split(b"\0"):
-            found.append(int(pid))
-    return found
 
 
 def main():
@@ -36,12 +24,10 @@ def main():
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
                               env=os.environ | dict([mark.split("=")]))
         said = [line for line in (done.stdout + done.stderr).splitlines() if "was killed by signal 9" not in line]
-        until = time.monotonic() + 10
-        while living() and time.monotonic() < until:
-            time.sleep(0.05)
-        if done.returncode or said or living():
+        left = marked.left(mark)
+        if done.returncode or said or left:
             failed += 1
-            print(f"FAILED: seed {seed}: exit code {done.returncode}, left {living()}", *said, sep="\n", flush=True)
+            print(f"FAILED: seed {seed}: exit code {done.returncode}, left {left}", *said, sep="\n", flush=True)
     print(f"{int(count)} seeds, {failed} failed")
     sys.exit(bool(failed))
 

@@ -24,7 +24,7 @@ struct published {
 static struct os_lock lock = OS_LOCK_INIT; /* guards the list */
 static struct published *all;
 
-const char *names_folder(void)
+static const char *names_folder(void)
 {
     static char folder[64];
     snprintf(folder, sizeof(folder), "/tmp/vireo-names-%u", (unsigned)geteuid());

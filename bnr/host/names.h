@@ -19,7 +19,5 @@ int names_publish(const char *service, const char *text);
 int names_unpublish(const char *service);
 /* Find a name. Returns 0, -ENOENT or another -errno. */
 int names_find(const char *service, char text[NAMES_MAX + 1]);
-/* The folder, for people. */
-const char *names_folder(void);
 
 #endif

@@ -141,7 +141,7 @@ static void fill_own(struct own_words *own, const struct options *o, int keepali
     add_own(own, "-pretend-hosts", o->pretend_hosts ? own->pretend : NULL);
 }
 
-/* Where this mpiexec itself is; it may have been replaced since by another one. */
+/* The path of this mpiexec, whose file may have been replaced since. */
 static int find_own(char path[PATH_MAX])
 {
     ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);

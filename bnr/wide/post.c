@@ -138,7 +138,7 @@ static void give(const struct post *p, struct post_rank *r, const struct post_it
     write_letters(p, r);
 }
 
-/* Whether a letter of this rank, or of mpiexec, comes from a node where that is. */
+/* Whether this rank, or mpiexec, runs on the node that its letter comes from. */
 static bool may_be_of(const struct post *p, uint32_t from, uint32_t origin, uint32_t tag)
 {
     if (from == UINT32_MAX)

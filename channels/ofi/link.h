@@ -49,7 +49,7 @@ struct ofi_link {
     uint64_t quiet_ns;    /* where its process has ended otherwise than well: it is over after so long without news */
 };
 
-/* What the two of a talk share; the device may have forgotten the other one meanwhile, and then nothing that
+/* The secret of the two of a talk; the device may have forgotten the other one meanwhile, and then nothing that
  * this process says is right. */
 static inline const uint8_t *ofi_secret(const struct ofi *ofi, const struct ofi_talk *talk)
 {

@@ -396,7 +396,7 @@ static int attempt_failed(struct attempt *attempt, int error)
     return 0;
 }
 
-/* What this process and the peer share. */
+/* The secret of this process and the peer. */
 static const uint8_t *secret_of(const struct attempt *attempt)
 {
     const struct chan_env *env = attempt->dial->tcp->env;

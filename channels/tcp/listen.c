@@ -307,7 +307,7 @@ static int take_once(struct tcp *tcp, const struct wire_hello *hello)
     return os_heard_take(&tcp->heard, &sender, hello->number);
 }
 
-/* What this process and the stranger share; the device may have forgotten the other one meanwhile, and then
+/* The secret of this process and the stranger; the device may have forgotten the other one meanwhile, and then
  * nothing that this process says is right. */
 static const uint8_t *secret_of(const struct tcp *tcp, const struct stranger *stranger)
 {

@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "os/accept.h"
 #include "os/clock.h"
 #include "os/keyed_hash.h"
 #include "os/segment.h"
@@ -98,8 +99,8 @@ static int serve(int listener, int fd, int count, uint64_t until_ns)
         int rc = await(listener, until_ns);
         if (rc)
             return rc;
-        int to = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-        if (to < 0 && errno != EINTR && errno != ECONNABORTED)
+        int to = os_accept(listener);
+        if (to < 0 && errno != EINTR && errno != ECONNABORTED && errno != EAGAIN)
             return -errno;
         if (to >= 0 && is_own_user(to) && !give(to, fd))
             count--;

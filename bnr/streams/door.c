@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bnr/streams/door_client.h"
+#include "os/accept.h"
 #include "os/log.h"
 
 enum {
@@ -34,7 +35,7 @@ static int open_spare(void)
 static void refuse_one(struct door *d)
 {
     close(d->spare);
-    int fd = accept4(d->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = os_accept(d->fd);
     if (fd >= 0)
         close(fd);
     d->spare = open_spare();
@@ -44,7 +45,7 @@ static void on_connect(uv_poll_t *listener, int status, int events)
 {
     struct door *d = listener->data;
     (void)events;
-    int fd = status ? -1 : accept4(d->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = status ? -1 : os_accept(d->fd);
     if (fd < 0) {
         if (!status && (errno == EMFILE || errno == ENFILE))
             refuse_one(d);

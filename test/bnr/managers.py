@@ -3,9 +3,9 @@
 """Ranks that a manager of others starts: Debian's Hydra (PMI-1) and Open MPI's mpirun (PMIx), where these are
 installed, and a manager with PMI-1 that errs.
 
-usage: managers.py WORK SESSION_WORLD
+usage: managers.py WORK SESSION_WORLD DENY
 
-WORK is test/bnr/work.c, SESSION_WORLD a program that uses sessions beside MPI_Init.
+WORK is test/bnr/work.c, SESSION_WORLD a program that uses sessions beside MPI_Init, DENY test/fault/deny.c.
 """
 import os
 import shutil
@@ -77,7 +77,7 @@ def check_steps(who, start, work):
               alone.stderr)
 
 
-def check_manager(manager, work, session_world):
+def check_manager(manager, work, session_world, deny):
     def start(*words, **more):
         return subprocess.run(["timeout", "-k", "5", str(LIMIT), *manager, *words], env=environment(**more),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
@@ -99,6 +99,9 @@ def check_manager(manager, work, session_world):
     check_steps(who, start, work)
     done = start("-n", "3", session_world, "both")
     claim(f"{who}: sessions beside MPI_Init", done.returncode == 0, done.returncode, done.stderr)
+    if not subprocess.run([deny, "accept4=ENOSYS", "--", "true"], check=False).returncode:
+        done = start("-n", "2", deny, "accept4=ENOSYS", "--", work, "init", "hello", "finalize")
+        claim(f"{who}: memory of a host without accept4()", done.returncode == 0, done.returncode, done.stderr)
 
 
 # ---- a manager that errs ----
@@ -234,17 +237,17 @@ def check_ends(work):
     claim("another status is the program's own", status == 3 and "cmd=abort" not in "".join(requests), status, said)
 
 
-def main(work, session_world):
+def main(work, session_world, deny):
     check_errors(work)
     check_ends(work)
     for manager, package in ((HYDRA, "mpich"), (MPIRUN, "openmpi-bin")):
         if shutil.which(manager[0]):
-            check_manager(manager, work, session_world)
+            check_manager(manager, work, session_world, deny)
         else:
             print(f"{manager[0]} is not tried: it is not there; the package is {package}")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
     main(*sys.argv[1:])

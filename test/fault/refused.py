@@ -6,7 +6,7 @@
 
 A seccomp filter over mpiexec and its ranks refuses one call, or a group of them, by one errno. Then five jobs run:
 messages and collectives, on one host and on two pretended ones; a long stdin through a rank to stdout; an abort;
-and mpiexec is killed. None may hang, lose bytes, or leave a process. A job that fails says why on stderr, in
+mpiexec is killed; and, where accept4() is refused, asked for a report. None may hang, lose bytes, or leave a process. A job that fails says why on stderr, in
 sentences. short: one errno a call.
 """
 import concurrent.futures
@@ -140,6 +140,22 @@ def killed(deny, rules, mpiexec, work):
     return "" if first else "refused: " + err.decode(errors="replace")[:160] if explained(err, status) else f"nothing runs: {err[:200]!r}"
 
 
+def door(deny, rules, mpiexec, _):
+    """The job's door: mpiexec is asked for a report."""
+    job = Job(deny, rules, [mpiexec, "-n", "1", "sh", "-c", "echo x; exec sleep 60"], stdin=subprocess.DEVNULL)
+    first = job.process.stdout.readline()
+    vireo = os.path.join(os.path.dirname(mpiexec), "vireo")
+    asked = subprocess.run(["timeout", str(LIMIT), vireo, "report", str(job.process.pid)], stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, check=False) if first else None
+    job.process.terminate()
+    _, _, err = job.end()
+    if job.left():
+        return "left"
+    if not first:
+        return "refused: " + err.decode(errors="replace")[:160]
+    return "" if not asked.returncode and b"rank" in asked.stdout else f"no report: {asked.returncode} {asked.stdout[:200]!r}"
+
+
 def main(mpiexec, work, deny, *options):
     if subprocess.run([deny, "membarrier=ENOSYS", "--", "true"], check=False).returncode:
         print("skipped: seccomp is not allowed here")
@@ -151,10 +167,16 @@ def main(mpiexec, work, deny, *options):
         if not named or call in named:
             for error in ERRORS[i % 2:i % 2 + 1] if "short" in options else ERRORS:
                 sets[f"{call}={error}"] = [f"{call}={error}"]
-    jobs = (messages, hosts, streams, abort, killed)
+    jobs = (messages, hosts, streams, abort, killed, door)
     bad = 0
+
+    def run_jobs(rules):
+        # The door needs no other call that the other jobs do without.
+        return ["" if job is door and not rules[0].startswith("accept4=") else job(deny, rules, mpiexec, work)
+                for job in jobs]
+
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        told = pool.map(lambda rules: [job(deny, rules, mpiexec, work) for job in jobs], sets.values())
+        told = pool.map(run_jobs, sets.values())
         for name, verdicts in zip(sets, told):
             wrong = [f"{job.__name__}: {v}" for job, v in zip(jobs, verdicts) if v not in ("", "with words") and not v.startswith("refused")]
             bad += bool(wrong)

@@ -49,7 +49,7 @@ struct manager_ops {
     int (*places)(struct manager *m, int *node);
     /* End the job. Returns only if the manager does not do so soon. */
     void (*abort)(struct manager *m, int exit_code, const char *msg);
-    /* This process ends well. No function may be called after it. */
+    /* This process ends well. Frees m. */
     void (*leave)(struct manager *m);
 };
 

@@ -253,8 +253,10 @@ static void pmi_abort(struct manager *m, int exit_code, const char *msg)
 
 static void pmi_leave(struct manager *m)
 {
-    say_last(self_of(m), "cmd=finalize\n");
-    close(self_of(m)->fd);
+    struct pmi *p = self_of(m);
+    say_last(p, "cmd=finalize\n");
+    close(p->fd);
+    free(p);
 }
 
 static const struct manager_ops pmi_ops = {

@@ -147,6 +147,7 @@ static void pmix_leave(struct manager *m)
 {
     struct pmix *p = self_of(m);
     (void)p->finalize(NULL, 0);
+    free(p);
 }
 
 static const struct manager_ops pmix_ops = {

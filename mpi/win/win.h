@@ -77,6 +77,10 @@ struct win_target {
     uint8_t locked;          /* enum win_locked */
     bool started;            /* by MPI_Win_start */
     int rank;
+    /* The queue's ticket that was served, plus 1, when this process had the lock last. While that is
+     * so, it may take the lock again, until return_ns; 0: not settled yet. */
+    uint32_t served;
+    uint64_t return_ns;
     struct win_reach reach;    /* of one of this host whose memory is not mapped */
     struct memory_place place; /* where it can be mapped from, at the first operation */
     void *map_base;            /* the mapping of size bytes made then; NULL: none */

@@ -3,9 +3,11 @@
 /*
  * The lock of one window at one process; see win_queue.h.
  *
- * A waiter stores its member under its ticket, counts itself a sleeper, and looks once more. Who
- * changes a word that others wait for looks for sleepers afterwards. All of that is sequentially
- * consistent, so that one of the two sees the other.
+ * A writer names itself in the writer's word, and then looks for readers; a reader counts itself,
+ * and then looks for a writer. If it finds the other, it goes back. A waiter stores its member
+ * under its ticket, counts itself a sleeper, and looks once more. After each change of a word that
+ * others wait for comes a look for sleepers. All of that is sequentially consistent, so that of any
+ * two at least one sees the other.
  */
 #include "mpi/win/win_queue.h"
 
@@ -33,9 +35,22 @@ void win_queue_init(struct win_queue *queue, uint32_t members)
     queue->slots = slots_of(members);
 }
 
+static _Atomic uint32_t *slot_of(struct win_queue *queue, uint32_t ticket)
+{
+    return &queue->words[queue->members + (ticket & (queue->slots - 1))];
+}
+
 static uint32_t word_of(struct win_queue *queue, uint32_t ticket)
 {
-    return atomic_load(&queue->words[ticket & (queue->slots - 1)]);
+    return atomic_load(slot_of(queue, ticket));
+}
+
+static bool has_readers(struct win_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->members; i++)
+        if (atomic_load(&queue->words[i]))
+            return true;
+    return false;
 }
 
 /* Pass over tickets of the dead. Whoever lets the next ticket be served looks for marks afterwards,
@@ -60,41 +75,89 @@ static int sleeper(struct win_queue *queue)
                                                                               : WIN_QUEUE_NOBODY;
 }
 
+/* Whether a slot's word names the member that has a ticket. */
+static bool is_taken(uint32_t word, uint32_t ticket)
+{
+    return !((word ^ ticket << 16) >> 16) && (word & 0xffff);
+}
+
+/* Have a ticket, which was the next one. Returns whether it is ours. */
+static bool have(struct win_queue *queue, uint32_t ticket, uint32_t me)
+{
+    uint32_t word = word_of(queue, ticket), now = ticket;
+    bool mine = !is_taken(word, ticket);
+    if (atomic_load(&queue->next) != ticket)
+        return false; /* the word may be of a later round */
+    mine = mine && atomic_compare_exchange_strong(slot_of(queue, ticket), &word,
+                                                  win_queue_word(ticket, me));
+    (void)atomic_compare_exchange_strong(&queue->next, &now, ticket + 1);
+    return mine;
+}
+
 uint32_t win_queue_join(struct win_queue *queue, uint32_t me)
 {
     uint32_t ticket = atomic_load(&queue->next);
-    while (!win_queue_take(queue, ticket, me))
+    while (!have(queue, ticket, me))
         ticket = atomic_load(&queue->next);
     return ticket;
+}
+
+static bool is_free(struct win_queue *queue, bool exclusive)
+{
+    return !atomic_load(&queue->writer) && !(exclusive && has_readers(queue));
 }
 
 bool win_queue_is_turn(const struct win_queue *queue, uint32_t ticket, bool exclusive)
 {
     struct win_queue *q = (struct win_queue *)(uintptr_t)queue;
-    return atomic_load(&q->serving) == ticket && !(exclusive && atomic_load(&q->readers));
+    return atomic_load(&q->serving) == ticket && is_free(q, exclusive);
 }
 
-int win_queue_enter(struct win_queue *queue, uint32_t me, bool exclusive)
+bool win_queue_take(struct win_queue *queue, uint32_t me, bool exclusive, int *wake)
 {
-    if (exclusive) {
-        atomic_store(&queue->writer, me + 1);
-        return WIN_QUEUE_NOBODY;
-    }
-    atomic_fetch_add(win_queue_holds(queue, me), 1);
-    atomic_fetch_add(&queue->readers, 1);
+    uint32_t none = 0;
+    *wake = WIN_QUEUE_NOBODY;
+    if (exclusive && !atomic_compare_exchange_strong(&queue->writer, &none, me + 1))
+        return false;
+    if (!exclusive)
+        atomic_fetch_add(win_queue_holds(queue, me), 1);
+    if (exclusive ? !has_readers(queue) : !atomic_load(&queue->writer))
+        return true;
+    *wake = win_queue_leave(queue, me, exclusive);
+    return false;
+}
+
+bool win_queue_enter(struct win_queue *queue, uint32_t me, bool exclusive, int *wake)
+{
+    if (!win_queue_take(queue, me, exclusive, wake))
+        return false;
     atomic_fetch_add(&queue->serving, 1);
-    return sleeper(queue);
+    *wake = exclusive ? WIN_QUEUE_NOBODY : sleeper(queue);
+    return true;
 }
 
 int win_queue_leave(struct win_queue *queue, uint32_t me, bool exclusive)
 {
     if (exclusive) {
         atomic_store(&queue->writer, 0);
-        atomic_fetch_add(&queue->serving, 1);
         return sleeper(queue);
     }
     atomic_fetch_sub(win_queue_holds(queue, me), 1);
-    return atomic_fetch_sub(&queue->readers, 1) == 1 ? sleeper(queue) : WIN_QUEUE_NOBODY;
+    return has_readers(queue) ? WIN_QUEUE_NOBODY : sleeper(queue);
+}
+
+/* Have a ticket passed over that is the member's, if it has not been served. */
+static void mark_dead(struct win_queue *queue, uint32_t ticket, uint32_t member)
+{
+    uint32_t word = win_queue_word(ticket, member);
+    (void)atomic_compare_exchange_strong(slot_of(queue, ticket), &word,
+                                         win_queue_word(ticket, WIN_QUEUE_DEAD));
+}
+
+int win_queue_give_up(struct win_queue *queue, uint32_t me, uint32_t ticket)
+{
+    mark_dead(queue, ticket, me);
+    return sleeper(queue);
 }
 
 void win_queue_sleeps(struct win_queue *queue, bool begins)
@@ -107,20 +170,15 @@ void win_queue_sleeps(struct win_queue *queue, bool begins)
 
 int win_queue_bury(struct win_queue *queue, uint32_t dead)
 {
-    uint32_t held = atomic_exchange(win_queue_holds(queue, dead), 0);
-    if (held)
-        atomic_fetch_sub(&queue->readers, held);
     uint32_t serving = atomic_load(&queue->serving), next = atomic_load(&queue->next);
     uint32_t mark = dead + 1;
-    if (win_queue_is_taken(word_of(queue, next), next) && /* it may have died then */
+    atomic_store(win_queue_holds(queue, dead), 0);
+    if (is_taken(word_of(queue, next), next) && /* it may have died then */
         atomic_compare_exchange_strong(&queue->next, &next, next + 1))
         next++;
     (void)atomic_compare_exchange_strong(&queue->writer, &mark, 0);
-    /* The ticket of a dead writer is still served: it is passed over like those that waited. */
-    for (uint32_t ticket = serving; ticket != next && ticket - serving < queue->slots; ticket++) {
-        uint32_t word = win_queue_word(ticket, dead);
-        (void)atomic_compare_exchange_strong(&queue->words[ticket & (queue->slots - 1)], &word,
-                                             win_queue_word(ticket, WIN_QUEUE_DEAD));
-    }
+    /* The ticket of one that died with the lock may still be served, as those that waited. */
+    for (uint32_t ticket = serving; ticket != next && ticket - serving < queue->slots; ticket++)
+        mark_dead(queue, ticket, dead);
     return sleeper(queue);
 }

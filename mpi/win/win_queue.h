@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The lock of one window at one process: readers and one writer, served in the order in which they
- * came. It consists of words in memory that the processes of a host share, and knows nothing of
- * waiting: a waiting member looks whether its turn has come, and a leaving one learns which member
- * to wake.
+ * The lock of one window at one process: readers and one writer. Those that have to wait are served
+ * in the order in which they came. It consists of words in memory that the processes of a host
+ * share, and knows nothing of waiting: a waiting member looks whether its turn has come, and a
+ * leaving one learns which member to wake.
  *
- * A process takes a ticket. Its turn is when the tickets before it were served, and, for a writer,
- * when no reader is left. A reader that enters lets the next ticket be served at once; a writer
- * does so when it leaves. Members are numbers from 0 on.
+ * Where nobody waits, a member takes the lock at once. Otherwise it takes a ticket, and its turn is
+ * when the tickets before it were served. Then it takes the lock as soon as that is free; only with
+ * it in hand it lets the next ticket be served. A member that has had the lock may take it again
+ * past those that wait: its caller bounds how often. Members are numbers from 0 on.
  *
  * A ticket is taken by one store: of its end and the member, in the slot of the ticket. Only then
  * is the number of the next ticket raised, by the member or by the next one that comes, so that no
- * ticket is ever without the name of its member, even if that dies at once.
+ * ticket is ever without the name of its member, even if that dies at once. The lock itself is one
+ * word that names the writer, and one for each reader, so that it is never without names either.
  */
 #ifndef MPI_WIN_QUEUE_H
 #define MPI_WIN_QUEUE_H
@@ -23,15 +25,14 @@
 #include <stdint.h>
 
 struct win_queue {
-    _Atomic uint32_t next;    /* ticket to be taken */
-    _Atomic uint32_t serving; /* ticket whose turn it is */
-    _Atomic uint32_t readers;
+    _Atomic uint32_t next;     /* ticket to be taken */
+    _Atomic uint32_t serving;  /* ticket whose turn it is */
     _Atomic uint32_t writer;   /* member + 1; 0: none */
     _Atomic uint32_t sleepers; /* processes that sleep until their turn */
     _Atomic uint32_t busy;    /* process id that changes elements which no instruction can change */
     _Atomic uint32_t behalf;  /* for reports: whom the writer has it for, rank + 1; 0: itself */
     uint32_t members, slots;  /* slots: a power of two above members */
-    _Atomic uint32_t words[]; /* [slots] who has the ticket; [members] how many times it reads */
+    _Atomic uint32_t words[]; /* [members] how many times it reads; [slots] who has the ticket */
 };
 
 enum {
@@ -52,17 +53,23 @@ size_t win_queue_len(uint32_t members);
 /* The memory is zero. */
 void win_queue_init(struct win_queue *queue, uint32_t members);
 
-/* Take a ticket if its turn has come then. Returns whether it was taken. */
-static inline bool win_queue_try(struct win_queue *queue, uint32_t me, bool exclusive);
+/* In what follows, *wake is the member to wake, or WIN_QUEUE_NOBODY. */
 
-/* Take a ticket in any case; and whether its turn has come. */
+/* Take the lock if that is free and nobody waits. Returns whether it was taken. */
+static inline bool win_queue_try(struct win_queue *queue, uint32_t me, bool exclusive, int *wake);
+/* Take it if it is free, past those that wait. */
+bool win_queue_take(struct win_queue *queue, uint32_t me, bool exclusive, int *wake);
+
+/* Take a ticket; and whether its turn has come and the lock is free. */
 uint32_t win_queue_join(struct win_queue *queue, uint32_t me);
 bool win_queue_is_turn(const struct win_queue *queue, uint32_t ticket, bool exclusive);
-/* The turn of our ticket has come: have the lock. Returns the member to wake, or WIN_QUEUE_NOBODY.
- */
-int win_queue_enter(struct win_queue *queue, uint32_t me, bool exclusive);
+/* The turn of our ticket has come: take the lock, and give the ticket away. Returns false where
+ * another one has taken it meanwhile. */
+bool win_queue_enter(struct win_queue *queue, uint32_t me, bool exclusive, int *wake);
 /* Give the lock back. Returns the member to wake, or WIN_QUEUE_NOBODY. */
 int win_queue_leave(struct win_queue *queue, uint32_t me, bool exclusive);
+/* Give a ticket up whose turn is not awaited any more. Returns likewise. */
+int win_queue_give_up(struct win_queue *queue, uint32_t me, uint32_t ticket);
 /* Around a sleep; is_turn() is asked again between the two. */
 void win_queue_sleeps(struct win_queue *queue, bool begins);
 
@@ -73,35 +80,15 @@ int win_queue_bury(struct win_queue *queue, uint32_t dead);
 
 static inline _Atomic uint32_t *win_queue_holds(struct win_queue *queue, uint32_t member)
 {
-    return &queue->words[queue->slots + member];
+    return &queue->words[member];
 }
 
-/* Whether a slot's word names the member that has a ticket. */
-static inline bool win_queue_is_taken(uint32_t word, uint32_t ticket)
+static inline bool win_queue_try(struct win_queue *queue, uint32_t me, bool exclusive, int *wake)
 {
-    return !((word ^ ticket << 16) >> 16) && (word & 0xffff);
-}
-
-/* Have a ticket, which was the next one. Returns whether it is ours. */
-static inline bool win_queue_take(struct win_queue *queue, uint32_t ticket, uint32_t me)
-{
-    _Atomic uint32_t *slot = &queue->words[ticket & (queue->slots - 1)];
-    uint32_t word = atomic_load(slot), now = ticket;
-    bool mine = !win_queue_is_taken(word, ticket);
-    if (atomic_load(&queue->next) != ticket)
-        return false; /* the word may be of a later round */
-    mine = mine && atomic_compare_exchange_strong(slot, &word, win_queue_word(ticket, me));
-    (void)atomic_compare_exchange_strong(&queue->next, &now, ticket + 1);
-    return mine;
-}
-
-static inline bool win_queue_try(struct win_queue *queue, uint32_t me, bool exclusive)
-{
-    uint32_t now = atomic_load_explicit(&queue->serving, memory_order_acquire);
-    if (atomic_load_explicit(&queue->next, memory_order_relaxed) != now ||
-        (exclusive && atomic_load_explicit(&queue->readers, memory_order_acquire)))
-        return false;
-    return win_queue_take(queue, now, me);
+    uint32_t now = atomic_load_explicit(&queue->serving, memory_order_relaxed);
+    *wake = WIN_QUEUE_NOBODY;
+    return atomic_load_explicit(&queue->next, memory_order_relaxed) == now &&
+           win_queue_take(queue, me, exclusive, wake);
 }
 
 #endif

@@ -191,11 +191,11 @@ static void give_back(struct win_server *server, struct win_origin *origin)
     origin->locked = WIN_UNLOCKED;
 }
 
+/* This process has the lock: on behalf of an origin. */
 static void give_lock(struct win_server *server, const struct due *due)
 {
     struct win *win = server->win;
     struct win_origin *origin = origin_of(server, due->rank); /* it is there */
-    win_wake(win, win_queue_enter(queue_of(win), (uint32_t)win->near_me, is_exclusive(&due->head)));
     origin->locked = is_exclusive(&due->head) ? WIN_EXCLUSIVE : WIN_SHARED;
     if (is_exclusive(&due->head))
         atomic_store_explicit(&queue_of(win)->behalf, (uint32_t)due->rank + 1,
@@ -237,45 +237,68 @@ static void refuse_locks(struct win_server *server, const char *why)
     }
 }
 
-/* The first lock that waits takes a ticket. */
-static void await_turn(struct win_server *server)
+/* Look for the turn of the first lock that waits. */
+static void look_for_turn(struct win_server *server)
 {
+    struct win *win = server->win;
     struct request *request = request_begin(server->comm);
     if (!request) {
+        win_wake(win, win_queue_give_up(queue_of(win), (uint32_t)win->near_me, server->ticket));
         refuse_locks(server, "there is no memory to wait for a turn");
         return;
     }
     use(server);
-    server->ticket = win_queue_join(queue_of(server->win), (uint32_t)server->win->near_me);
     server->look = (struct mpid_look){.how = &watch_turn, .arg = server, .request = &request->dev};
     request->state = server;
     (void)mpid_when_done(&request->dev, on_turn);
     mpid_look(&server->look);
-    win_bury(server->win, queue_of(server->win));
+    win_bury(win, queue_of(win));
+}
+
+/* The first lock that waits takes a ticket. */
+static void await_turn(struct win_server *server)
+{
+    server->ticket = win_queue_join(queue_of(server->win), (uint32_t)server->win->near_me);
+    look_for_turn(server);
+}
+
+/* The turn of the first lock that waits has come. */
+static void take_turn(struct win_server *server)
+{
+    struct win *win = server->win;
+    struct due *due = server->waiting;
+    int wake;
+    bool has =
+        win_queue_enter(queue_of(win), (uint32_t)win->near_me, is_exclusive(&due->head), &wake);
+    win_wake(win, wake);
+    if (!has) {
+        look_for_turn(server);
+        return;
+    }
+    server->waiting = due->next;
+    give_lock(server, due);
+    free(due);
+    if (server->waiting)
+        await_turn(server);
 }
 
 static void on_turn(struct mpid_request *dev)
 {
     struct request *request = request_of(dev);
     struct win_server *server = request->state;
-    struct due *due = server->waiting;
     (void)p2p_end(request);
-    if (atomic_load(&server->ends)) {
+    if (atomic_load(&server->ends))
         refuse_locks(server, "the window is freed");
-    } else {
-        server->waiting = due->next;
-        give_lock(server, due);
-        free(due);
-        if (server->waiting)
-            await_turn(server);
-    }
+    else
+        take_turn(server);
     end_use(server);
 }
 
 static void ask_lock(const struct win_question *q)
 {
     struct win_server *server = q->server;
-    bool again = q->origin->locked || q->origin->waits;
+    bool again = q->origin->locked || q->origin->waits, has;
+    int wake = WIN_QUEUE_NOBODY;
     struct due *due = again ? NULL : malloc(sizeof(*due)), **end = &server->waiting;
     if (again)
         os_log(OS_LOG_WARN, "windows: rank %d asks for a lock that it has", q->origin->rank);
@@ -285,8 +308,10 @@ static void ask_lock(const struct win_question *q)
     }
     *due = (struct due){NULL, q->origin->rank, q->head};
     q->origin->waits = true;
-    if (!server->waiting &&
-        win_queue_try(queue_of(q->win), (uint32_t)q->win->near_me, is_exclusive(&q->head))) {
+    has = !server->waiting &&
+          win_queue_try(queue_of(q->win), (uint32_t)q->win->near_me, is_exclusive(&q->head), &wake);
+    win_wake(q->win, wake);
+    if (has) {
         give_lock(server, due);
         free(due);
         return;

@@ -14,10 +14,12 @@
 #include "mpi/coll/coll.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
+#include "mpi/init.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/win/win_far.h"
 #include "mpi/win/win_wire.h"
+#include "os/clock.h"
 
 enum {
     FLUSHES = 100,
@@ -25,6 +27,8 @@ enum {
 }; /* that pass between two looks at what has happened */
 
 enum {
+    RETURN_NS = 50000, /* so long a member may take a lock again past others, whose turn would cost
+                          each time that the kernel runs another process */
     LOOK_NS = 20000,  /* until the next look for a turn, at first; and so much more each time */
     LOOKS_NS = 500000 /* at most */
 };
@@ -375,20 +379,49 @@ static void wait_turn(struct turn *turn)
     }
 }
 
-static __attribute__((noinline)) void lock_slow(struct win *win, const struct win_target *target,
+/* Whether this process was the last one with a turn, or came when nobody waited, and it is not long
+ * ago. A waiter with a processor of its own sees its turn at once, and does not wait for that. */
+static bool may_return(struct win_target *target, bool exclusive)
+{
+    if (!exclusive || init_world.local_ranks <= init_world.cpus ||
+        target->served != atomic_load(&target->queue->serving) + 1)
+        return false;
+    uint64_t now = os_now_ns();
+    if (!target->return_ns)
+        target->return_ns = now + RETURN_NS;
+    return now < target->return_ns;
+}
+
+static __attribute__((noinline)) void lock_slow(struct win *win, struct win_target *target,
                                                 bool exclusive)
 {
     struct win_queue *queue = target->queue;
+    uint32_t me = (uint32_t)win->near_me;
     struct turn turn = {.win = win, .target = target, .queue = queue, .exclusive = exclusive};
-    turn.ticket = win_queue_join(queue, (uint32_t)win->near_me);
-    wait_turn(&turn);
+    int wake;
+    bool has = may_return(target, exclusive) && win_queue_take(queue, me, exclusive, &wake);
+    if (has)
+        return;
+    turn.ticket = win_queue_join(queue, me);
+    while (!has) {
+        wait_turn(&turn);
+        has = win_queue_enter(queue, me, exclusive, &wake);
+        win_wake(win, wake);
+    }
+    target->served = turn.ticket + 2;
+    target->return_ns = os_now_ns() + RETURN_NS;
 }
 
-static void lock_near(struct win *win, const struct win_target *target, bool exclusive)
+static void lock_near(struct win *win, struct win_target *target, bool exclusive)
 {
-    if (!win_queue_try(target->queue, (uint32_t)win->near_me, exclusive))
-        lock_slow(win, target, exclusive);
-    win_wake(win, win_queue_enter(target->queue, (uint32_t)win->near_me, exclusive));
+    int wake;
+    if (win_queue_try(target->queue, (uint32_t)win->near_me, exclusive, &wake)) {
+        target->served = atomic_load_explicit(&target->queue->serving, memory_order_relaxed) + 1;
+        target->return_ns = 0;
+        return;
+    }
+    win_wake(win, wake);
+    lock_slow(win, target, exclusive);
 }
 
 /* ---- locks ---- */

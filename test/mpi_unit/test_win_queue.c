@@ -35,23 +35,36 @@ static struct win_queue *make(void)
     return queue;
 }
 
+static bool try(struct win_queue *q, uint32_t me, bool exclusive)
+{
+    int wake;
+    bool has = win_queue_try(q, me, exclusive, &wake);
+    assert_int_equal(wake, WIN_QUEUE_NOBODY);
+    return has;
+}
+
+/* By a turn that has come. Returns the member to wake. */
+static int enter(struct win_queue *q, uint32_t me, bool exclusive)
+{
+    int wake;
+    assert_true(win_queue_enter(q, me, exclusive, &wake));
+    return wake;
+}
+
 static void test_uncontended(void **state)
 {
     (void)state;
     struct win_queue *q = make();
-    assert_true(win_queue_try(q, 3, true));
-    assert_int_equal(win_queue_enter(q, 3, true), WIN_QUEUE_NOBODY);
-    assert_false(win_queue_try(q, 1, true));
-    assert_false(win_queue_try(q, 1, false));
+    assert_true(try(q, 3, true));
+    assert_false(try(q, 1, true));
+    assert_false(try(q, 1, false));
     assert_int_equal(win_queue_leave(q, 3, true), WIN_QUEUE_NOBODY);
-    for (uint32_t i = 0; i < MEMBERS; i++) {
-        assert_true(win_queue_try(q, i, false));
-        assert_int_equal(win_queue_enter(q, i, false), WIN_QUEUE_NOBODY);
-    }
-    assert_false(win_queue_try(q, 0, true));
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        assert_true(try(q, i, false));
+    assert_false(try(q, 0, true));
     for (uint32_t i = 0; i < MEMBERS; i++)
         assert_int_equal(win_queue_leave(q, i, false), WIN_QUEUE_NOBODY);
-    assert_true(win_queue_try(q, 0, true));
+    assert_true(try(q, 0, true));
     free(q);
 }
 
@@ -60,8 +73,7 @@ static void test_order(void **state)
 {
     (void)state;
     struct win_queue *q = make();
-    assert_true(win_queue_try(q, 0, true));
-    (void)win_queue_enter(q, 0, true);
+    assert_true(try(q, 0, true));
     uint32_t reader = win_queue_join(q, 1), second = win_queue_join(q, 2),
              writer = win_queue_join(q, 3);
     assert_false(win_queue_is_turn(q, reader, false));
@@ -69,13 +81,13 @@ static void test_order(void **state)
     assert_int_equal(win_queue_leave(q, 0, true), 1);
     assert_true(win_queue_is_turn(q, reader, false));
     assert_false(win_queue_is_turn(q, second, false));
-    assert_int_equal(win_queue_enter(q, 1, false), 2);
-    assert_int_equal(win_queue_enter(q, 2, false), 3);
+    assert_int_equal(enter(q, 1, false), 2);
+    assert_int_equal(enter(q, 2, false), 3);
     assert_false(win_queue_is_turn(q, writer, true));
     assert_int_equal(win_queue_leave(q, 1, false), WIN_QUEUE_NOBODY);
     assert_int_equal(win_queue_leave(q, 2, false), 3);
     assert_true(win_queue_is_turn(q, writer, true));
-    assert_int_equal(win_queue_enter(q, 3, true), WIN_QUEUE_NOBODY);
+    assert_int_equal(enter(q, 3, true), WIN_QUEUE_NOBODY);
     win_queue_sleeps(q, false);
     free(q);
 }
@@ -85,8 +97,7 @@ static void test_dead(void **state)
 {
     (void)state;
     struct win_queue *q = make();
-    assert_true(win_queue_try(q, 0, true));
-    (void)win_queue_enter(q, 0, true);
+    assert_true(try(q, 0, true));
     uint32_t dead = win_queue_join(q, 1), next = win_queue_join(q, 2);
     (void)dead;
     win_queue_sleeps(q, true);
@@ -97,16 +108,14 @@ static void test_dead(void **state)
     assert_true(win_queue_is_turn(q, next, true));
     assert_int_equal(win_queue_bury(q, 1), 2); /* once more changes nothing */
     assert_true(win_queue_is_turn(q, next, true));
-    (void)win_queue_enter(q, 2, true);
+    (void)enter(q, 2, true);
     (void)win_queue_leave(q, 2, true);
     win_queue_sleeps(q, false);
-    for (int i = 0; i < 2; i++) {
-        assert_true(win_queue_try(q, 3, false));
-        (void)win_queue_enter(q, 3, false);
-    }
-    assert_false(win_queue_try(q, 4, true));
+    for (int i = 0; i < 2; i++)
+        assert_true(try(q, 3, false));
+    assert_false(try(q, 4, true));
     (void)win_queue_bury(q, 3);
-    assert_true(win_queue_try(q, 4, true));
+    assert_true(try(q, 4, true));
     free(q);
 }
 
@@ -115,8 +124,7 @@ static void test_dead_waiters(void **state)
 {
     (void)state;
     struct win_queue *q = make();
-    assert_true(win_queue_try(q, 0, true));
-    (void)win_queue_enter(q, 0, true);
+    assert_true(try(q, 0, true));
     (void)win_queue_join(q, 1);
     (void)win_queue_join(q, 2);
     uint32_t reader = win_queue_join(q, 3);
@@ -128,34 +136,65 @@ static void test_dead_waiters(void **state)
     assert_false(win_queue_is_turn(q, reader, false));
     assert_int_equal(win_queue_leave(q, 0, true), 3);
     assert_true(win_queue_is_turn(q, reader, false));
-    assert_int_equal(win_queue_enter(q, 3, false), 4);
+    assert_int_equal(enter(q, 3, false), 4);
     assert_false(win_queue_is_turn(q, writer, true));
     assert_int_equal(win_queue_leave(q, 3, false), 4);
     assert_true(win_queue_is_turn(q, writer, true));
-    (void)win_queue_enter(q, 4, true);
+    (void)enter(q, 4, true);
     win_queue_sleeps(q, false);
     assert_int_equal(win_queue_leave(q, 4, true), WIN_QUEUE_NOBODY);
-    assert_true(win_queue_try(q, 0, true));
+    assert_true(try(q, 0, true));
+    free(q);
+}
+
+/* One that has had the lock takes it again past those that wait, and their turn comes later; one
+ * that gives its ticket up is passed over. */
+static void test_again(void **state)
+{
+    (void)state;
+    struct win_queue *q = make();
+    int wake;
+    assert_true(try(q, 0, true));
+    uint32_t writer = win_queue_join(q, 1), gone = win_queue_join(q, 2), reader = win_queue_join(q, 3);
+    assert_false(win_queue_take(q, 0, true, &wake));
+    (void)win_queue_leave(q, 0, true);
+    assert_false(try(q, 0, true));
+    assert_true(win_queue_is_turn(q, writer, true));
+    assert_true(win_queue_take(q, 0, true, &wake));
+    assert_false(win_queue_is_turn(q, writer, true));
+    assert_false(win_queue_enter(q, 1, true, &wake));
+    win_queue_sleeps(q, true);
+    assert_int_equal(win_queue_leave(q, 0, true), 1);
+    assert_int_equal(enter(q, 1, true), WIN_QUEUE_NOBODY);
+    assert_int_equal(win_queue_give_up(q, 2, gone), 3);
+    assert_false(win_queue_is_turn(q, reader, false));
+    assert_int_equal(win_queue_leave(q, 1, true), 3);
+    assert_int_equal(enter(q, 3, false), WIN_QUEUE_NOBODY);
+    assert_false(win_queue_take(q, 1, true, &wake)); /* it goes back, and nobody waits for it */
+    assert_int_equal(wake, WIN_QUEUE_NOBODY);
+    assert_true(try(q, 1, false));
     free(q);
 }
 
 /* ---- processes that die anywhere ---- */
 
+static void lock(struct win_queue *q, uint32_t me, bool exclusive, bool tries)
+{
+    int wake;
+    if (tries && win_queue_try(q, me, exclusive, &wake))
+        return;
+    uint32_t ticket = win_queue_join(q, me);
+    do
+        while (!win_queue_is_turn(q, ticket, exclusive))
+            sched_yield();
+    while (!win_queue_enter(q, me, exclusive, &wake));
+}
+
 static _Noreturn void lock_on(struct win_queue *q, _Atomic long *locked)
 {
-    for (;; atomic_fetch_add(locked, 1)) {
-        if (!win_queue_try(q, 1, true)) {
-            uint32_t ticket = win_queue_join(q, 1);
-            while (!win_queue_is_turn(q, ticket, true))
-                sched_yield();
-        }
-        (void)win_queue_enter(q, 1, true);
-        (void)win_queue_leave(q, 1, true);
-        uint32_t ticket = win_queue_join(q, 1);
-        while (!win_queue_is_turn(q, ticket, true))
-            sched_yield();
-        (void)win_queue_enter(q, 1, true);
-        (void)win_queue_leave(q, 1, true);
+    for (int i = 0;; i++, atomic_fetch_add(locked, 1)) {
+        lock(q, 1, i % 4 < 2, i % 2);
+        (void)win_queue_leave(q, 1, i % 4 < 2);
     }
 }
 
@@ -183,10 +222,9 @@ static void test_killed(void **state)
         (void)win_queue_bury(q, 1);
         uint32_t ticket = win_queue_join(q, 2);
         assert_true(win_queue_is_turn(q, ticket, true));
-        (void)win_queue_enter(q, 2, true);
+        (void)enter(q, 2, true);
         (void)win_queue_leave(q, 2, true);
-        assert_true(win_queue_try(q, 3, false));
-        (void)win_queue_enter(q, 3, false);
+        assert_true(try(q, 3, false));
         (void)win_queue_leave(q, 3, false);
     }
     munmap(q, len);
@@ -213,12 +251,7 @@ static void *contend(void *arg)
     struct shared *s = m->shared;
     for (int i = 0; i < ROUNDS; i++) {
         bool exclusive = rand_r(&m->seed) % 3 == 0;
-        if (!win_queue_try(s->queue, m->me, exclusive)) {
-            uint32_t ticket = win_queue_join(s->queue, m->me);
-            while (!win_queue_is_turn(s->queue, ticket, exclusive))
-                sched_yield();
-        }
-        (void)win_queue_enter(s->queue, m->me, exclusive);
+        lock(s->queue, m->me, exclusive, rand_r(&m->seed) % 4);
         if (exclusive) {
             assert_int_equal(atomic_fetch_add(&s->inside, 1000), 0);
             s->written++;
@@ -249,7 +282,7 @@ static void test_threads(void **state)
         writes += members[i].writes;
     }
     assert_int_equal(shared.written, writes);
-    assert_true(win_queue_try(shared.queue, 0, true));
+    assert_true(try(shared.queue, 0, true));
     free(shared.queue);
 }
 
@@ -260,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_dead),
         cmocka_unit_test(test_dead_waiters),
+        cmocka_unit_test(test_again),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_threads),
     };

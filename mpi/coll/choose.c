@@ -13,6 +13,7 @@
 #include "mpi/coll/checked.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm_hosts.h"
+#include "mpi/errh.h"
 #include "os/settings.h"
 
 #define FROM(least) {least, CHOOSE_MOST}
@@ -221,6 +222,23 @@ void choose_begin_unlike(struct sched *s, const struct coll *c)
         algorithm_count(row->algorithm);
     s->empties = true;
     algorithms[row->algorithm].run(s, c);
+}
+
+void choose_begin_as(struct sched *s, const struct coll *c, MPI_Count bytes)
+{
+    struct coll as = *c;
+    as.recv.type = as.send.type = MPI_BYTE;
+    as.recv.count = as.send.count = bytes;
+    enum algorithm_id id = choose_algorithm(&as);
+    if (__builtin_expect(counts_runs, 0))
+        algorithm_count(id);
+    if (bytes_of(c) != bytes) { /* pieces that others pass on may have the length that is due */
+        s->empties = true;
+        s->misfit = (struct sched_misfit){c->root, bytes_of(c), bytes};
+        s->error = bytes > s->misfit.due ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+        s->stops = errh_is_fatal(&c->comm->errhandler);
+    }
+    algorithms[id].run(s, c);
 }
 
 void choose_count_region(const struct coll *c)

@@ -52,5 +52,8 @@ void choose_append(struct sched *s, const struct coll *c);
 void choose_begin(struct sched *s, const struct coll *c);
 /* The same where members have given different lengths: all choose alike, and each sends what the others may expect. */
 void choose_begin_unlike(struct sched *s, const struct coll *c);
+/* The same of a bcast or scatter whose root has so many bytes: all choose by these. Other lengths are an error from
+ * the beginning; maybe wrong data come. */
+void choose_begin_as(struct sched *s, const struct coll *c, MPI_Count bytes);
 
 #endif

@@ -70,12 +70,15 @@ const char *coll_noted(const struct comm *comm, uint32_t number, int *root)
 int coll_run(const struct coll *c, struct sched_misfit *misfit)
 {
     struct sched s;
-    int rc;
+    int rc = MPI_SUCCESS;
     if (is_failed(c->comm))
         return end_failed(c->comm, misfit);
     if (!runs_in_region(c, &rc, &s.misfit)) {
         sched_init(&s, c->comm, c->op);
-        choose_begin(&s, c);
+        if (__builtin_expect(rc == REGION_BY_MESSAGES, 0))
+            choose_begin_as(&s, c, s.misfit.len); /* as the region has left it */
+        else
+            choose_begin(&s, c);
         rc = sched_run(&s);
     } else {
         choose_count_region(c);

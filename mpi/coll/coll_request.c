@@ -45,7 +45,7 @@ static void start(struct coll_request *r)
     r->active = true;
     if (r->in_region && !r->sched.broken) { /* else it has no copy of its arrays, and ends without memory */
         r->error = region_task_try(&r->task, &r->sched.misfit);
-        if (r->error != SCHED_WAITS)
+        if (r->error != SCHED_WAITS && r->task.root_bytes < 0)
             return; /* it is over, and the device's part of the request was not begun */
     }
     mpid_begin(&r->request->dev);
@@ -187,6 +187,22 @@ static bool keep_call(struct sched *s, struct coll *c)
 _Static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint) && sizeof(MPI_Count) == sizeof(MPI_Datatype),
                "all arrays have the same length");
 
+/* The root has said that its call does so. */
+static int go_by_messages(struct sched *s, void *arg)
+{
+    const struct region_task *task = arg;
+    if (task->root_bytes >= 0)
+        choose_begin_as(s, &task->c, task->root_bytes);
+    return MPI_SUCCESS;
+}
+
+static void append_task(struct coll_request *r)
+{
+    sched_task(&r->sched, &r->task.task);
+    if (!r->task.alone && (r->task.c.kind == COLL_BCAST || r->task.c.kind == COLL_SCATTER))
+        sched_call(&r->sched, go_by_messages, &r->task);
+}
+
 /* A schedule of one task, or, without a region, of messages. */
 static void append(struct coll_request *r, const struct coll *c, struct region *region)
 {
@@ -198,7 +214,7 @@ static void append(struct coll_request *r, const struct coll *c, struct region *
     if (!r->in_region)
         (c->unlike ? choose_begin_unlike : choose_begin)(&r->sched, c);
     else if (keep_call(&r->sched, &r->task.c))
-        sched_task(&r->sched, &r->task.task);
+        append_task(r);
 }
 
 static struct coll_request *create(const struct coll_call *call, bool persistent,

@@ -114,7 +114,7 @@ static size_t memory_bytes(int size, int lanes, uint32_t shelf, uint32_t chunk)
  * pull has it wait until the others have had a processor. But if a chunk holds only a short piece
  * of each long block, as with many ranks, all take turns at every piece: such blocks are pulled.
  */
-enum { K = 1 << 10, M = 1 << 20, MOST = (1 << REGION_CALL_KIND) - 1 };
+enum { K = 1 << 10, M = 1 << 20, MOST = REGION_ELSEWHERE - 1 };
 static const struct region_row {
     region_fn prepare;
     bool pieces;
@@ -470,7 +470,9 @@ static int blame(const struct region_run *run, struct sched_misfit *misfit)
     }
     int who = r->stranger < r->size ? r->stranger : r->rank;
     uint32_t theirs = region_place(r, who, run->number)->call;
-    uint32_t len = theirs % (1u << REGION_CALL_KIND), due = r->call % (1u << REGION_CALL_KIND);
+    MPI_Count len = theirs % (1u << REGION_CALL_KIND), due = r->call % (1u << REGION_CALL_KIND);
+    if (due == REGION_ELSEWHERE)
+        due = moved_bytes(r, run->c);
     *misfit = (struct sched_misfit){len == due || who == r->rank ? -1 : who, due, len};
     r->stranger = -1;
     return len > due ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
@@ -505,6 +507,17 @@ int region_create(struct coll *c, struct region **made)
     return make(comm, &wish, made);
 }
 
+/* The root has said that the call goes by messages. */
+static __attribute__((noinline)) bool leave_for_messages(const struct region_run *run, int *rc,
+                                                         struct sched_misfit *misfit)
+{
+    run->r->comm->coll_tag--; /* the messages take the number of the notice */
+    run->r->stranger = -1; /* its message has another length, too */
+    misfit->len = run->root_bytes;
+    *rc = REGION_BY_MESSAGES;
+    return false;
+}
+
 bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
 {
     struct comm *comm = c->comm;
@@ -517,12 +530,16 @@ bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
     int64_t bytes;
     region_fn prepare = choose(of->blocking, c, &bytes);
     if (!prepare)
+        prepare = region_choose_notice(c, &bytes);
+    if (!prepare)
         return false;
     struct region_run run;
     comm->coll_tag++;
     region_begin(&run, of->blocking, c, prepare, bytes);
     int outcome = run.go(&run);
-    while (__builtin_expect(outcome == SCHED_WAITS, 0)) {
+    while (__builtin_expect(outcome < 0, 0)) {
+        if (outcome == REGION_BY_MESSAGES)
+            return leave_for_messages(&run, rc, misfit);
         region_wait(&run);
         outcome = run.go(&run);
     }

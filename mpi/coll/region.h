@@ -93,6 +93,8 @@ struct region {
 
 /* ---- runs ---- */
 
+enum { REGION_BY_MESSAGES = SCHED_WAITS - 1 }; /* besides outcomes */
+
 struct region_run;
 
 typedef void region_prepare(struct region_run *run);
@@ -140,6 +142,7 @@ struct region_run {
 
     void *aside; /* blocks that others pull from here, packed */
     bool pulled, stays; /* it has read another's memory; a list that it has seen has an address */
+    int64_t root_bytes; /* of REGION_BY_MESSAGES: how many the root has */
 
     /* reductions */
     const char *input;
@@ -160,7 +163,7 @@ void region_set_meeting(struct region_run *run);
 
 /* Run a collective through the communicator's region, which is made when due. Returns whether it
  * was run; then *rc is an outcome, and *misfit tells more of MPI_ERR_COUNT and MPI_ERR_TRUNCATE.
- * All find alike. */
+ * All find alike. Otherwise *rc may be REGION_BY_MESSAGES, and misfit->len the root's bytes. */
 bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit);
 /* Whether there may be a region for this. */
 static inline bool region_may_run(const struct coll *c)
@@ -175,6 +178,8 @@ int region_create(struct coll *c, struct region **made);
 void region_destroy(struct region *r);
 /* Which function prepares runs of a call, and of how many bytes: all members find the same; NULL: none does. */
 region_fn region_choose(const struct region *r, const struct coll *c, int64_t *bytes);
+/* The same for a call that is too long for that, but whose root says first that it goes by messages; NULL: none. */
+region_fn region_choose_notice(const struct coll *c, int64_t *bytes);
 /* Prepare a run. */
 static inline void region_begin(struct region_run *run, struct region *r, const struct coll *c, region_fn prepare,
                                 int64_t bytes)
@@ -187,7 +192,7 @@ static inline void region_begin(struct region_run *run, struct region *r, const 
     run->stage = run->taken = 0;
     prepare(run);
 }
-/* The outcome of a run that has ended with rc. */
+/* The outcome of a run that has ended with rc. REGION_BY_MESSAGES stays: the call goes on so, as the root's does. */
 int region_outcome(const struct region_run *run, int rc, struct sched_misfit *misfit);
 /* Reserve space in each communicator and region: once, before the first of them. Returns 0 or
  * -errno. */
@@ -276,6 +281,8 @@ region_prepare region_bcast, region_gather, region_scatter, region_allgather, re
 
 /* Any that moves data, where members can read each other's memory. */
 void region_pull(struct region_run *run);
+/* The root says that its call goes by messages; others may find that it does not. */
+void region_notice(struct region_run *run);
 /* Copy the block of this process unless it is in its place. */
 void region_copy_own(struct region_run *run);
 /* Barrier, and allreduce of data that fit into one part. */

@@ -17,7 +17,8 @@ enum {
     REGION_RESULT = 8192,  /* bytes of what a last one computes for all */
     REGION_MEMBERS = 512,  /* of a communicator, at most */
     REGION_AHEAD = 32,     /* tasks that have begun, at most */
-    REGION_CALL_KIND = 24  /* the bytes of a call are below this bit, its kind above */
+    REGION_CALL_KIND = 24, /* the bytes of a call are below this bit, its kind above */
+    REGION_ELSEWHERE = (1 << REGION_CALL_KIND) - 1 /* in place of the bytes: it goes by messages */
 };
 
 /* In the region. Pairs of cache lines, as processors fetch them in pairs. */

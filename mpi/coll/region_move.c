@@ -102,7 +102,8 @@ void region_copy_own(struct region_run *run)
 
 /* ---- one gives to all, or all to one ---- */
 
-static const struct region_form blocks = {give_own, take_its, NULL}, blocks_of_root = {give_own, take_its, region_bcast};
+static region_prepare follow;
+static const struct region_form blocks = {give_own, take_its, NULL}, blocks_of_root = {give_own, take_its, follow};
 
 /* Of long chunks a bcast takes only the beginning, so that all that its operations write in turn stays in the
  * processors' own caches. Lines that have left these for a shared one can take three times as long to write again. */
@@ -156,7 +157,7 @@ static void take_own(struct region_run *run, int root)
 
 void region_scatter(struct region_run *run)
 {
-    static const struct region_form each = {give_each, take_own, region_scatter};
+    static const struct region_form each = {give_each, take_own, follow};
     bool is_root = run->r->rank == run->c->root;
     region_set_cycle(run, &each, run->bytes, run->r->chunk);
     run->pieces = (size_t)run->r->size;
@@ -165,6 +166,53 @@ void region_scatter(struct region_run *run)
     run->from = run->c->root;
     if (is_root)
         region_copy_own(run);
+}
+
+/* ---- the root's call goes by messages ---- */
+
+static int64_t bytes_of(const struct coll *c)
+{
+    const struct coll_data *data = c->kind == COLL_SCATTER && c->rank == c->root ? &c->send : &c->recv;
+    return data->count * coll_size(data->type);
+}
+
+static void give_bytes(struct region_run *run, unsigned char *part)
+{
+    run->root_bytes = bytes_of(run->c);
+    memcpy(part, &run->root_bytes, sizeof(run->root_bytes));
+    run->failed = REGION_BY_MESSAGES;
+}
+
+static void take_bytes(struct region_run *run, int root)
+{
+    memcpy(&run->root_bytes, part_of(run, root), sizeof(run->root_bytes));
+    run->failed = REGION_BY_MESSAGES;
+}
+
+void region_notice(struct region_run *run)
+{
+    static const struct region_form form = {give_bytes, take_bytes, follow};
+    bool is_root = run->r->rank == run->c->root;
+    region_set_cycle(run, &form, sizeof(run->root_bytes), REGION_SMALL);
+    run->gives = is_root;
+    run->takes = !is_root;
+    run->from = run->c->root;
+}
+
+/* Do as the root does, with its bytes. */
+static void follow(struct region_run *run)
+{
+    if (run->bytes == REGION_ELSEWHERE)
+        region_notice(run);
+    else
+        (run->c->kind == COLL_BCAST ? region_bcast : region_scatter)(run);
+}
+
+/* Only where each knows the length of what it is to have. */
+region_fn region_choose_notice(const struct coll *c, int64_t *bytes)
+{
+    *bytes = REGION_ELSEWHERE;
+    return c->kind == COLL_BCAST || (c->kind == COLL_SCATTER && !c->uneven) ? region_notice : NULL;
 }
 
 /* ---- all give to all ---- */

@@ -41,7 +41,8 @@ static void each_type(const struct sched_task *task, void (*change)(struct type 
 
 static inline void start(struct region_task *task)
 {
-    choose_count_region(&task->c);
+    if (task->prepare != region_notice)
+        choose_count_region(&task->c);
     region_begin(&task->run, task->r, &task->c, task->prepare, task->bytes);
 }
 
@@ -197,7 +198,13 @@ static __attribute__((noinline)) int run_in_line(struct region_task *task, struc
 
 int region_task_try(struct region_task *task, struct sched_misfit *misfit)
 {
+    if (task->root_bytes >= 0)
+        return MPI_SUCCESS;
     int rc = task->alone ? run_alone(task, misfit) : run_in_line(task, misfit);
+    if (rc == REGION_BY_MESSAGES) {
+        task->root_bytes = task->run.root_bytes;
+        rc = MPI_SUCCESS;
+    }
     if (!rc && atomic_load_explicit(&task->c.comm->failed, memory_order_relaxed))
         rc = comm_failure(task->c.comm);
     return rc;
@@ -217,6 +224,8 @@ static int go_on(struct sched_task *of, struct sched_misfit *misfit)
 bool region_task_init(struct region_task *task, const struct coll *c, struct region *r, bool alone)
 {
     task->prepare = region_choose(r, c, &task->bytes);
+    if (!task->prepare && !alone)
+        task->prepare = region_choose_notice(c, &task->bytes);
     struct request *request = task->prepare ? request_begin(NULL) : NULL;
     if (!request)
         return false;
@@ -225,6 +234,7 @@ bool region_task_init(struct region_task *task, const struct coll *c, struct reg
     task->task = (struct sched_task){go_on, each_type, request, awaits(task, -1)};
     task->r = r;
     task->alone = alone;
+    task->root_bytes = -1;
     task->state = REGION_TASK_NEW;
     task->begun = false; /* those in a line run once */
     task->look =

@@ -23,6 +23,7 @@ struct region_task {
     enum { REGION_TASK_NEW, REGION_TASK_QUEUED, REGION_TASK_RUNS } state;
     bool begun;
     struct region_run run;
+    int64_t root_bytes; /* of a call that goes on by messages: how many the root has; -1: it does not */
     region_give_fn *give; /* its part, ahead; NULL: at its turn */
     /* Of struct region, while others run. */
     uint32_t call;
@@ -39,7 +40,7 @@ bool region_task_init(struct region_task *task, const struct coll *c, struct reg
 void region_task_fini(struct region_task *task);
 
 /* Begin or continue, as the schedule does, but without a look for the awaited word. After
- * SCHED_WAITS run the schedule. */
+ * SCHED_WAITS run the schedule, and where the call goes on by messages, which are behind the task there. */
 int region_task_try(struct region_task *task, struct sched_misfit *misfit);
 
 #endif

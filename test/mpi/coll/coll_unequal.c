@@ -2,8 +2,8 @@
 
 /*
  * MPI_Bcast and MPI_Scatter whose root gives more or less than the others ask for, where these go through shared
- * memory: the others are told, what has come is right, nobody hangs, and what follows is right again. So are
- * persistent ones of all kinds whose members differ.
+ * memory, and where only one side's length does: the others are told, the data are right, nobody hangs, and later
+ * calls are right again. So are persistent ones of all kinds whose members differ.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,13 +11,18 @@
 
 #include "check.h"
 
-enum { FIRST = 12, STARTS = 3, MOST = 120000, FORMS = 3 };
+enum { FIRST = 12, STARTS = 3, MOST = 120000, LONGEST = 1200000, BLOCK = 300000, FORMS = 3 };
+enum { LONG = 1 << 20, LONG_BLOCK = 1 << 18 /* ints: what is longer goes by messages */ };
 enum form { BLOCKING, NONBLOCKING, PERSISTENT };
 
 /* Elements of the root and of the others. */
 static const int counts[][2] = {{0, 1},          {1, 0},        {1, 100},       {100, 1},        {700, 8000},
                                 {8000, 700},     {8192, 16384}, {16384, 8192},  {8192, MOST},    {MOST, 8192},
                                 {20000, 100000}, {60, 100000},  {100000, 0}};
+/* One of both goes by messages, or both do; if the root does, all may have pieces of each other of wrong lengths. */
+static const int long_bcasts[][2] = {{LONGEST, 8192}, {8192, LONGEST}, {LONGEST, 1},
+                                     {1, LONGEST},    {LONGEST, 0},    {LONGEST, 1100000}};
+static const int long_scatters[][2] = {{BLOCK, 100}, {100, BLOCK}, {BLOCK, 280000}};
 
 static MPI_Comm world;
 static int rank, size, *in, *out;
@@ -41,9 +46,14 @@ static int value(int run, int to, int i)
     return run * 1000003 + to * 7919 + i;
 }
 
-static void fill(int run, bool scatters, int count, int root)
+static int more_of(const int *count)
 {
-    for (int i = 0; i < MOST; i++)
+    return count[0] > count[1] ? count[0] : count[1];
+}
+
+static void fill(int run, bool scatters, int count, int root, int reach)
+{
+    for (int i = 0; i < reach; i++)
         out[i] = -1;
     for (int to = 0; scatters && to < size; to++)
         for (int i = 0; i < count; i++)
@@ -55,13 +65,14 @@ static void fill(int run, bool scatters, int count, int root)
 static void judge(int code, int run, bool scatters, const int *count, int root)
 {
     int theirs = count[0], mine = rank == root ? count[0] : count[1];
+    bool mixed = theirs > (scatters ? LONG_BLOCK : LONG);
     if (rank == root)
-        OK(code);
+        CHECK(mixed || !code);
     else
         FAILS(theirs > mine ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT, code);
-    for (int i = 0; i < mine && i < theirs; i++)
+    for (int i = 0; i < mine && i < theirs && !mixed; i++)
         CHECK(out[i] == value(run, scatters ? rank : 0, i));
-    for (int i = mine; i < MOST; i++)
+    for (int i = mine; i < theirs; i++)
         CHECK(out[i] == -1);
 }
 
@@ -88,7 +99,7 @@ static void unequal(enum form form, bool scatters, const int *count, int root)
     int mine = rank == root ? count[0] : count[1];
     MPI_Request request = MPI_REQUEST_NULL;
     for (int run = 0; run < (form == PERSISTENT ? STARTS : 1); run++) {
-        fill(run, scatters, mine, root);
+        fill(run, scatters, mine, root, more_of(count));
         int code = run ? MPI_SUCCESS : begin(form, scatters, mine, root, &request);
         if (form != BLOCKING) {
             OK(code);
@@ -117,6 +128,8 @@ static void others(int kind, int few, int many)
         OK(MPI_Alltoall_init(in, mine, MPI_INT, out, mine, MPI_INT, world, MPI_INFO_NULL, &request));
     else if (kind == 3)
         OK(MPI_Reduce_init(in, out, mine, MPI_INT, MPI_SUM, 0, world, MPI_INFO_NULL, &request));
+    else if (kind == 4)
+        OK(MPI_Bcast_init(in, mine, MPI_INT, 0, world, MPI_INFO_NULL, &request));
     else
         OK(MPI_Scan_init(in, out, mine, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &request));
     for (int run = 0; run < STARTS; run++) {
@@ -135,19 +148,27 @@ int main(int argc, char **argv)
     OK(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN));
     rank = check_rank(world);
     size = check_size(world);
-    in = malloc(sizeof(int) * MOST * (size_t)size);
-    out = malloc(sizeof(int) * MOST * (size_t)size);
+    in = malloc(sizeof(int) * (LONGEST > BLOCK * size ? LONGEST : BLOCK * (size_t)size));
+    out = malloc(sizeof(int) * (LONGEST > MOST * size ? LONGEST : MOST * (size_t)size));
     CHECK(in && out);
     for (int i = 0; i < FIRST; i++)
         OK(MPI_Barrier(world));
     for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
         for (int form = 0; form < 2 * FORMS; form++)
             unequal((enum form)(form % FORMS), form >= FORMS, counts[i], i % 2 ? size - 1 : 0);
-    for (int kind = 0; kind < 5; kind++) {
+    for (int form = 0; form < PERSISTENT; form++) {
+        for (size_t i = 0; i < sizeof(long_bcasts) / sizeof(*long_bcasts); i++)
+            unequal((enum form)form, false, long_bcasts[i], i % 3 ? size - 1 : 0);
+        for (size_t i = 0; i < sizeof(long_scatters) / sizeof(*long_scatters); i++)
+            unequal((enum form)form, true, long_scatters[i], i % 2 ? size - 1 : 0);
+    }
+    for (int kind = 0; kind < 6; kind++) {
         memset(in, 0, sizeof(int) * MOST * (size_t)size);
         others(kind, 100, 200);
         others(kind, 8192, 16384);
     }
+    others(4, 8192, LONGEST);
+    others(4, LONGEST, 8192);
     free(in);
     free(out);
     OK(MPI_Comm_free(&world));

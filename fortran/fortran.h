@@ -161,13 +161,71 @@ static inline int fortran_defer(struct fortran_section *sections, int count, int
     return rc;
 }
 
+/* After MPI_Psend_init and MPI_Precv_init: a partition is copied in as it is said to be ready, and back
+ * once it is known to have come. */
+int fortran_part(struct fortran_section *section, int rc, int count, MPI_Count in_each,
+                 MPI_Datatype type, MPI_Request *request);
+void fortran_ready_parts(MPI_Request request, int low, int high);
+void fortran_arrived_part(MPI_Request request, int number);
+extern _Atomic int fortran_parted; /* requests that have such sections */
+
+static inline void fortran_ready(MPI_Request request, int low, int high)
+{
+    if (__builtin_expect(fortran_parted != 0, 0))
+        fortran_ready_parts(request, low, high);
+}
+
+static inline void fortran_ready_list(MPI_Request request, int count, const int *numbers)
+{
+    for (int i = 0; i < count; i++)
+        fortran_ready(request, numbers[i], numbers[i]);
+}
+
+static inline void fortran_arrived(MPI_Request request, int number)
+{
+    if (__builtin_expect(fortran_parted != 0, 0))
+        fortran_arrived_part(request, number);
+}
+
 /* Split collective access of files: the copy lives until the end of it, which names the section. */
 void fortran_begin(struct fortran_section *section, int rc);
 void *fortran_begun(const struct fortran_descriptor *of);
 void fortran_ended(void *buffer);
 
+void fortran_refuse(const char *text, int *ierror); /* raise MPI_ERR_BUFFER with these words */
+
 /* A buffer that must have no gaps, since the call keeps it; NULL and an error: it has. */
 bool fortran_has_gaps(const struct fortran_descriptor *of, const char *function, int *ierror);
+
+/*
+ * The origin of one-sided access, which goes on behind the call and has no request: a section with gaps
+ * is described by a datatype.
+ */
+struct fortran_layout {
+    void *base;
+    MPI_Count count;
+    MPI_Datatype type;
+    bool is_made;
+};
+#define FORTRAN_LAYOUT_INIT {.is_made = false}
+
+/* False and an error: the elements of the datatype do not fit between the gaps. */
+bool fortran_layout_gaps(struct fortran_layout *layout, const struct fortran_descriptor *of,
+                         const char *function, int *ierror);
+/* The same for a call whose buffer is one element of type. */
+bool fortran_first(const struct fortran_descriptor *of, MPI_Datatype type, const char *function,
+                   int *ierror);
+void fortran_layout_end(struct fortran_layout *layouts, int count);
+
+static inline bool fortran_layout(struct fortran_layout *layout, const struct fortran_descriptor *of,
+                                  MPI_Count count, MPI_Datatype type, const char *function, int *ierror)
+{
+    layout->base = fortran_address(of->base);
+    layout->count = count;
+    layout->type = type;
+    return __builtin_expect(fortran_is_dense(of), 1) ||
+           fortran_layout_gaps(layout, of, function, ierror);
+}
 
 /* ---- the rest ---- */
 

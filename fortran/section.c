@@ -118,6 +118,13 @@ static int code_of(const char *text)
     return code;
 }
 
+void fortran_refuse(const char *text, int *ierror)
+{
+    int code = code_of(text);
+    fortran_error(ierror, code);
+    (void)PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+}
+
 bool fortran_has_gaps(const struct fortran_descriptor *of, const char *function, int *ierror)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -125,9 +132,7 @@ bool fortran_has_gaps(const struct fortran_descriptor *of, const char *function,
         return false;
     (void)snprintf(text, sizeof(text), "%s: the section of an array of rank %d has gaps, and this call keeps the "
                    "buffer: give it a contiguous array", function, of->rank);
-    int code = code_of(text);
-    fortran_error(ierror, code);
-    (void)PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+    fortran_refuse(text, ierror);
     return true;
 }
 
@@ -191,6 +196,145 @@ int fortran_later(struct fortran_section *sections, int count, int rc, MPI_Reque
     for (int i = 0; i < count; i++)
         free(sections[i].packed);
     return rc;
+}
+
+/* ---- partitions ---- */
+
+/* A section that goes, or comes, partition by partition: each is copied by itself, and once. */
+struct parts {
+    struct parts *next;
+    struct held *held; /* of the one section */
+    MPI_Request request;
+    size_t len; /* bytes of a partition */
+    int count;
+    bool is_copied[];
+};
+
+_Atomic int fortran_parted;
+static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER; /* guards all_parts, and is_copied */
+static struct parts *all_parts;
+
+static char *element_at(const struct fortran_descriptor *of, size_t index)
+{
+    char *at = of->base;
+    for (int i = 0; i < of->rank; i++) {
+        at += (ptrdiff_t)(index % (size_t)of->dim[i].extent) * of->dim[i].stride;
+        index /= (size_t)of->dim[i].extent;
+    }
+    return at;
+}
+
+/* An element may lie in two partitions. */
+static void copy_part(const struct parts *parts, int number, bool in)
+{
+    const struct fortran_section *section = &parts->held->of[0].section;
+    size_t elem_len = section->of->elem_len, end = element_count(section->of) * elem_len;
+    size_t at = (size_t)number * parts->len;
+    if (number < 0 || number >= parts->count || at >= end)
+        return;
+    end = end - at > parts->len ? at + parts->len : end;
+    while (at < end) {
+        size_t skip = at % elem_len, len = elem_len - skip < end - at ? elem_len - skip : end - at;
+        char *element = element_at(section->of, at / elem_len) + skip;
+        memcpy(in ? section->packed + at : element, in ? element : section->packed + at, len);
+        at += len;
+    }
+}
+
+static void bring_back(struct parts *parts, int number)
+{
+    if (number < 0 || number >= parts->count || parts->is_copied[number])
+        return;
+    parts->is_copied[number] = true;
+    copy_part(parts, number, false);
+}
+
+static void unlink_parts(struct parts *parts)
+{
+    pthread_mutex_lock(&parts_lock);
+    struct parts **it = &all_parts;
+    while (*it != parts)
+        it = &(*it)->next;
+    *it = parts->next;
+    fortran_parted--;
+    pthread_mutex_unlock(&parts_lock);
+}
+
+static void on_parts(int event, void *state)
+{
+    struct parts *parts = state;
+    const struct fortran_section *section = &parts->held->of[0].section;
+    if (event == MPIX_REQUEST_STARTS) {
+        copy_in(section);
+        memset(parts->is_copied, 0, (size_t)parts->count * sizeof(parts->is_copied[0]));
+    } else if (event == MPIX_REQUEST_COMPLETE) {
+        pthread_mutex_lock(&parts_lock);
+        for (int i = 0; section->out && i < parts->count; i++)
+            bring_back(parts, i);
+        pthread_mutex_unlock(&parts_lock);
+    } else {
+        unlink_parts(parts);
+        free(section->packed);
+        free(parts->held);
+        free(parts);
+    }
+}
+
+int fortran_part(struct fortran_section *section, int rc, int count, MPI_Count in_each,
+                 MPI_Datatype type, MPI_Request *request)
+{
+    MPI_Count lb = 0, extent = 0;
+    if (!section->packed)
+        return rc;
+    if (rc != MPI_SUCCESS || !PMPIX_Request_attach)
+        return fortran_later(section, 1, rc, request);
+    struct parts *parts = calloc(1, sizeof(*parts) + (size_t)count * sizeof(parts->is_copied[0]));
+    if (!parts)
+        fortran_end("out of memory for the copy of a section of an array");
+    parts->held = hold(section, 1);
+    parts->request = *request;
+    parts->count = count;
+    (void)PMPI_Type_get_extent_c(type, &lb, &extent);
+    parts->len = (size_t)(extent * in_each);
+    rc = PMPIX_Request_attach(request, on_parts, parts);
+    if (rc != MPI_SUCCESS) {
+        free(section->packed);
+        free(parts->held);
+        free(parts);
+        return rc;
+    }
+    pthread_mutex_lock(&parts_lock);
+    parts->next = all_parts;
+    all_parts = parts;
+    fortran_parted++;
+    pthread_mutex_unlock(&parts_lock);
+    return rc;
+}
+
+static struct parts *parts_of(MPI_Request request)
+{
+    struct parts *it = all_parts;
+    while (it && it->request != request)
+        it = it->next;
+    return it;
+}
+
+void fortran_ready_parts(MPI_Request request, int low, int high)
+{
+    pthread_mutex_lock(&parts_lock);
+    const struct parts *parts = parts_of(request);
+    for (int i = low; parts && i <= high && i < parts->count; i++)
+        copy_part(parts, i, true);
+    pthread_mutex_unlock(&parts_lock);
+}
+
+void fortran_arrived_part(MPI_Request request, int number)
+{
+    pthread_mutex_lock(&parts_lock);
+    struct parts *parts = parts_of(request);
+    if (parts)
+        bring_back(parts, number);
+    pthread_mutex_unlock(&parts_lock);
 }
 
 /* ---- split collective access ---- */

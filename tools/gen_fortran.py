@@ -136,7 +136,9 @@ class Procedure:
         if "location" in names or "base" in names and "win" not in names:
             return "base"
         if "request" in names and self.params[-1].where == "out":
-            return "whole" if re.match(r"MPI_P(send|recv)_", self.name) else "defer"
+            return "part" if re.match(r"MPI_P(send|recv)_", self.name) else "defer"
+        if "target_rank" in names:
+            return "layout" if "origin_count" in names else "first"
         if "win" in names or "attach" in self.name or self.name.startswith("MPI_Win_"):
             return "whole"
         if re.search(r"_(begin|end)(_c)?$", self.name):
@@ -153,6 +155,13 @@ def procedures(table, paths):
 
 
 # ---- C ----
+
+# Partitions of a section with gaps are copied where these say that they go, or have come.
+READY = {"MPI_Pready": "fortran_ready(fortran_request(*request), *partition, *partition);",
+         "MPI_Pready_range": "fortran_ready(fortran_request(*request), *partition_low, *partition_high);",
+         "MPI_Pready_list": "fortran_ready_list(fortran_request(*request), *length, array_of_partitions);"}
+ARRIVED = {"MPI_Parrived": "if (rc == MPI_SUCCESS && c_flag)\n"
+                           "        fortran_arrived(fortran_request(*request), *partition);"}
 
 # Their instructions are counted: test/bench/gates_fortran.py.
 FAST = ("MPI_Send", "MPI_Recv")
@@ -261,21 +270,52 @@ class Body:
         elif policy == "whole":
             self.before.append(f'if (fortran_has_gaps({p.name}, "{self.p.name}", ierror))\n        return;')
             call = f"fortran_address({p.name}->base)"
+        elif policy == "first":
+            self.before.append(f"if (!fortran_first({p.name}, fortran_type(*datatype), "
+                               f'"{self.p.name}", ierror))\n        return;')
+            call = f"fortran_address({p.name}->base)"
+        elif policy == "layout":
+            self.add(decl, f"layout[{i}].base")
+            return
         elif policy == "end":
             call = f"fortran_begun({p.name})"
         else:
             call = f"fortran_enter(&section[{i}], {p.name}, {'false' if p.const else 'true'})"
         self.add(decl, f"c_{p.name}", [f"void *c_{p.name} = {call};"])
 
+    def layouts(self):
+        """The code before a call whose buffers may be described by datatypes. Their counts and datatypes
+        take the place of the caller's."""
+        names, made = [q.name for q in self.p.params], []
+        for i, buffer in enumerate(self.p.buffers):
+            end = buffer.name[:-len("_addr")]
+            count, datatype = names.index(end + "_count"), names.index(end + "_datatype")
+            made.append(f"fortran_layout(&layout[{i}], {buffer.name}, *{end}_count, "
+                        f'fortran_type(*{end}_datatype),\n                        "{self.p.name}", ierror)')
+            self.args[count] = f"({self.p.params[count].type})layout[{i}].count"
+            self.args[datatype] = f"layout[{i}].type"
+        return [f"struct fortran_layout layout[{len(made)}] = "
+                f"{{{', '.join(['FORTRAN_LAYOUT_INIT'] * len(made))}}};",
+                f"if (!({' && '.join(made)})) {{\n        fortran_layout_end(layout, {len(made)});\n"
+                "        return;\n    }"]
+
     def text(self):
         p, before, after = self.p, list(self.before), list(self.after)
         policy = p.policy() if self.described else ""
-        if policy in ("leave", "defer", "begin"):
+        before += [READY[p.name]] if p.name in READY else []
+        after += [ARRIVED[p.name]] if p.name in ARRIVED else []
+        if policy == "layout":
+            before += self.layouts()
+            after.append(f"fortran_layout_end(layout, {self.sections});")
+        if policy in ("leave", "defer", "begin", "part"):
             before.insert(0, f"struct fortran_section section[{self.sections}];")
         if policy == "leave":
             after.insert(0, f"fortran_leave(section, {self.sections});")
         elif policy == "defer":
             after.insert(0, f"rc = fortran_defer(section, {self.sections}, rc, &c_request);")
+        elif policy == "part":
+            after.insert(0, "rc = fortran_part(section, rc, *partitions, *count, "
+                         "fortran_type(*datatype), &c_request);")
         elif policy == "begin":
             after.insert(0, "fortran_begin(section, rc);")
         elif policy == "end":

@@ -312,6 +312,8 @@ void mpid_tolerate(bool on);
 /* A connection may break a moment before it is known that the peer's process has ended: wait until
  * that is known of all whose connection has broken, or for a second. */
 void mpid_wait_causes(void);
+/* End this process, which others take for dead. The rest of the job goes on, if it has asked for that. */
+void mpid_give_up(const char *why) __attribute__((noreturn));
 /* The same for a context that is made after the failure, or for another reason: MPID_LOST or
  * MPID_REVOKED, which stays. */
 void mpid_fail_context(uint32_t context, enum mpid_error error);

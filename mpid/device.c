@@ -18,6 +18,7 @@
 #include "mpid/module.h"
 #include "mpid/notice.h"
 #include "mpid/polling.h"
+#include "mpid/parted.h"
 #include "mpid/ports.h"
 #include "mpid/region.h"
 #include "mpid/sleep.h"
@@ -208,7 +209,8 @@ static int attach(char *why, size_t size)
         (rc = BNR_Get_secret(device.group, device.env.secret)) ||
         (rc = BNR_Event_register(BNR_EV_PROC_EXIT | BNR_EV_PROC_FAILED | BNR_EV_PROC_ABORT,
                                  device.group, process_ended, NULL, &id)) ||
-        (rc = BNR_Xcast_register(device.group, CONNECT_TAG, connect_told, NULL))) {
+        (rc = BNR_Xcast_register(device.group, CONNECT_TAG, connect_told, NULL)) ||
+        (parted.attach && (rc = parted.attach()))) {
         snprintf(why, size, "%s", BNR_Strerror(rc));
         BNR_Finalize();
         return -EINVAL;

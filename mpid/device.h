@@ -102,6 +102,7 @@ struct device {
     uint32_t first_apart; /* the first of them; the group's size: none */
     bool alone;       /* nor to any other */
     bool any_lost;    /* some receives that are posted from now on may have to end at once */
+    bool tolerant;  /* the job is to go on if this process fails */
     bool has_lost;  /* a connection broke; the last one was to this process */
     struct chan_gid lost_gid;
     uint32_t lost_rank;
@@ -111,8 +112,7 @@ struct device {
     void (*_Atomic contexts_of)(const struct mpid_gid *gid, uint32_t rank,
                                 void (*fail)(uint32_t context));
     _Atomic int sleepers;
-    uint32_t turns;
-    uint32_t looks; /* turns of callers that do not wait */
+    uint32_t turns, looks; /* looks: turns of callers that do not wait */
     uint64_t moved_ns, final_ns; /* when a rendezvous was last done with */
 };
 

@@ -27,6 +27,7 @@
 #include "mpid/device.h"
 #include "mpid/region.h"
 #include "mpid/hang.h"
+#include "mpid/parted.h"
 #include "mpid/ports.h"
 #include "mpid/wait.h"
 #include "os/clock.h"
@@ -268,6 +269,8 @@ void mpid_close(void)
     os_pool_fini(&device.cars);
     ended_fini();
     lost_fini();
+    if (parted.fini)
+        parted.fini();
     region_fini();
     wait_fini();
 }

@@ -45,6 +45,7 @@ bool mpid_failed(int index, struct mpid_gid *gid, uint32_t *rank)
 void mpid_tolerate(bool on)
 {
     os_lock(&device.lock);
+    device.tolerant = on;
     if (!device.orphan)
         (void)BNR_Tolerate(on); /* another launcher decides for itself */
     os_unlock(&device.lock);

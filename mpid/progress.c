@@ -12,6 +12,7 @@
 #include "mpid/device.h"
 #include "mpid/hang.h"
 #include "mpid/look.h"
+#include "mpid/parted.h"
 #include "mpid/polling.h"
 #include "mpid/sleep.h"
 #include "mpid/wait.h"
@@ -79,6 +80,8 @@ void progress_hear(void)
     (void)BNR_Progress(NULL);
     if (device.unjudged)
         lost_look();
+    if (__builtin_expect(parted.waits, 0))
+        parted.poll();
 }
 
 static __attribute__((noinline)) bool drain_busy(void)

@@ -13,6 +13,7 @@
 #include "mpid/device.h"
 #include "mpid/foreign.h"
 #include "mpid/opening.h"
+#include "mpid/parted.h"
 #include "os/log.h"
 
 struct vc *vc_table;
@@ -518,8 +519,11 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
                  why);
     vc->failure = (uint8_t)error;
     vc->was_open = before >= VC_OPEN;
-    if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE))
+    if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE)) {
         device_note_lost(vc);
+        if (parted.note)
+            parted.note(vc);
+    }
     vc->link = &vc->stand_in;
     vc_drop_link(vc);
     recv_fail(vc, error);

@@ -140,6 +140,8 @@ static bool take(const struct crew *crew, struct deed *deed, const uint64_t *wor
     uint32_t count = crew_words(crew);
     for (uint32_t i = 0; i < count; i++)
         left[i] = ~words[1 + i] & words[1 + count + i];
+    if (!crew_bit(left, crew->rank))
+        mpid_give_up("others have lost their connection with it, and an agreement has left it out");
     return deed->take(deed, crew, words[0], &words[1 + 2 * count], left);
 }
 

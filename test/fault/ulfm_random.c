@@ -2,7 +2,7 @@
 
 /*
  * A random program that goes on with those that are left: rounds of messages and collectives, until the
- * work is done. Ranks kill themselves at random calls and random instants. Survivors revoke, agree and
+ * work is done. Ranks kill themselves or exit at random calls and random instants. Survivors revoke, agree and
  * shrink, and check that what they have agreed upon is the same everywhere.
  *
  * usage: ulfm_random SEED DEATHS
@@ -18,7 +18,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 12, CALLS = 6, LARGE = 20000, TAG = 3, GIVE_UP_S = 40, RANKS_MAX = 64 };
+enum { ROUNDS = 12, CALLS = 6, LARGE = 20000, TAG = 3, DEAD = 3, GIVE_UP_S = 100, RANKS_MAX = 64 };
 
 static int me, ranks; /* in MPI_COMM_WORLD */
 static unsigned common, own; /* seeds: the same at all, and this rank's */
@@ -60,19 +60,29 @@ static int class_of(int code)
     return class;
 }
 
+static int exits; /* the rank that dies does not kill itself */
+
+static void die(void)
+{
+    if (exits)
+        _exit(DEAD);
+    raise(SIGKILL);
+}
+
 /* Some die within the next call, a little later: SIGALRM does it. */
 static void on_alarm(int signal)
 {
     (void)signal;
-    raise(SIGKILL);
+    die();
 }
 
 static void maybe_die(void)
 {
     if (calls++ != death)
         return;
+    exits = rand_r(&own) % 3 == 0;
     if (rand_r(&own) % 2)
-        raise(SIGKILL);
+        die();
     struct itimerval soon = {.it_value = {0, 1 + rand_r(&own) % 2000}};
     signal(SIGALRM, on_alarm);
     setitimer(ITIMER_REAL, &soon, NULL);
@@ -281,6 +291,7 @@ int main(int argc, char **argv)
     CHECK(!rc);
     rc = MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     CHECK(!rc);
+    (void)MPI_Barrier(MPI_COMM_WORLD); /* a rank that dies has left it, so all have the other one */
     plan_deaths(atoi(argv[2]));
     int done = 0, number = 0;
     for (int i = 0; done < ROUNDS; i++) {

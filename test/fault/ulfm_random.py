@@ -2,56 +2,63 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random programs go on while their ranks die.
 
-usage: ulfm_random.py MPIEXEC ULFM_RANDOM [SEEDS [SEED]]
-
-Each seed is a job of 2 to 8 ranks of ulfm_random.c, over shared memory, tcp, or both on hosts that are pretended, of which some
-ranks kill themselves. Every other one must end well, with the same number as the rest.
+Each seed is a job of ulfm_random.c, over shared memory, tcp, both on hosts that are pretended, or a fabric, in which some
+ranks kill themselves or exit. Every other one must end well, with the same number as the rest.
 """
+import argparse
 import os
 import random
 import re
 import subprocess
 import sys
 
-LIMIT_S = 60
+LIMIT_S = 120
+RANKS = 8  # of most jobs, at most
 REGION = {"VIREO_REGION_AFTER": "1"}  # collectives share memory from the first one on
 LOCAL = {"VIREO_TCP_ADDRESSES": "127.0.0.1"}
 PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []), (LOCAL, ["--pretend-hosts", "2"]),
           ({**LOCAL, **REGION}, ["--pretend-hosts", "3"])]  # settings, options
-DIED = re.compile(r"mpiexec: rank \d+ on \S+ \(pid \d+\) was killed by signal 9 \(Killed\); the job goes on")
+FABRIC = ({"VIREO_CHANNELS": "ofi,loopback", "VIREO_CHANNEL_PARAMS": "ofi.provider=tcp;ofi_rxm,ofi.address=127.0.0.1"}, [])
+DIED = re.compile(r"mpiexec: rank \d+ on \S+ \(pid \d+\) (was killed by signal 9 \(Killed\)|exited with code 3); the job goes on")
+STATUS = {"w": 137, "e": 3}  # of mpiexec, by how the first has died
 
 
-def run(mpiexec, program, seed):
-    """Returns how many have died; and None, or what went wrong."""
+def run(args, seed):
+    """Returns the number of ranks, and how many have died; and None, or what went wrong."""
     dice = random.Random(seed)
-    settings, options = dice.choice(PLACES)
-    ranks = dice.randint(2, 8)
+    settings, options = dice.choice(PLACES + [FABRIC] * args.fabric)
+    ranks = dice.randint(2, args.ranks if not dice.randrange(4) else min(RANKS, args.ranks))
     deaths = dice.randint(0, ranks - 1)
-    command = [mpiexec, "--timeout", str(LIMIT_S), *options, "-n", str(ranks), program, str(seed), str(deaths)]
+    command = [args.mpiexec, "--timeout", str(LIMIT_S), *options, "-n", str(ranks), args.program, str(seed), str(deaths)]
     done = subprocess.run(command, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, timeout=2 * LIMIT_S, check=False)
-    died = len(DIED.findall(done.stderr))
+    died = DIED.findall(done.stderr)
     said = done.stdout.splitlines()
-    good = len(said) == ranks - died > 0 and len(set(said)) == 1 and re.fullmatch(r"ok -?\d+", said[0])
-    if good and done.returncode == (137 if died else 0):
-        return died, None
-    return died, f"{' '.join(command)} ({settings}): status {done.returncode}\n{done.stdout}{done.stderr}"
+    good = len(said) == ranks - len(died) > 0 and len(set(said)) == 1 and re.fullmatch(r"ok -?\d+", said[0])
+    if good and done.returncode == (STATUS[died[0][0]] if died else 0):
+        return ranks, len(died), None
+    return ranks, len(died), f"{' '.join(command)} ({settings}): status {done.returncode}\n{done.stdout}{done.stderr}"
 
 
 def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    mpiexec, program = sys.argv[1:3]
-    seeds = int(sys.argv[3]) if len(sys.argv) > 3 else 60
-    first = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(1 << 30)
-    failed = died = 0
-    for seed in range(first, first + seeds):
-        dead, wrong = run(mpiexec, program, seed)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--fabric", action="store_true", help="one place is libfabric's provider tcp;ofi_rxm")
+    parser.add_argument("--ranks", type=int, default=RANKS, help="of every fourth job, at most")
+    for name in "mpiexec", "program":
+        parser.add_argument(name)
+    parser.add_argument("seeds", type=int, nargs="?", default=60)
+    parser.add_argument("first", type=int, nargs="?", default=random.randrange(1 << 30))
+    args = parser.parse_args()
+    failed = died = most = 0
+    for seed in range(args.first, args.first + args.seeds):
+        ranks, dead, wrong = run(args, seed)
         died += dead
+        most = max(most, ranks)
         failed += wrong is not None
         if wrong:
             print(f"not ok, seed {seed}: {wrong}", flush=True)
-    print(f"{seeds} jobs, seeds {first} to {first + seeds - 1}, in which {died} ranks have died: {failed} failed")
+    print(f"{args.seeds} jobs, seeds {args.first} to {args.first + args.seeds - 1}, of up to {most} ranks, in which {died} ranks "
+          f"have died: {failed} failed")
     sys.exit(1 if failed or not died else 0)
 
 

@@ -27,6 +27,8 @@ enum {
 static const uint64_t stagger_ns = 40000000u, pause_ns = 60000000u;
 /* Until the next address, once somebody listens: it may be the peer, which is busy. */
 static const uint64_t met_ns = 300000000u;
+/* For the connection of a peer that is on its way. */
+static const uint64_t come_ns = 3000000000u;
 /* Until the second wave, and twice that until the next: where a packet got lost, the kernel says it
  * again after a second only, and takes the network for a slow one from then on. */
 static const uint64_t wave_ns = 250000000u;
@@ -65,7 +67,8 @@ struct dial {
     bool hung_up; /* someone was there and hung up: it may have been busy */
     int error;    /* of the last attempt that failed */
     uint64_t next_ns, deadline_ns, look_ns;
-    uint64_t held_ns; /* until then the peer's connection may come first; 0: this one has begun */
+    uint64_t held_ns; /* since then the peer's connection may come first; 0: this one has begun */
+    uint64_t calls;   /* that had come by then, of any process */
 };
 
 static void attempt_end(struct attempt *attempt)
@@ -224,11 +227,16 @@ static bool has_come_through(const struct dial *dial)
     return false;
 }
 
-/* Whether the peer's connection is on its way, for which this dial has not begun yet. */
+/* Whether the peer's connection is on its way, for which this dial has not begun yet, or may well be: others call this
+ * process, too, and where so many connect at once each of them takes long. */
 static bool lets_come(const struct dial *dial)
 {
-    return dial->held_ns && os_now_ns() < dial->held_ns &&
-           listen_is_greeted(dial->tcp, dial->link->base.peer);
+    if (!dial->held_ns)
+        return false;
+    uint64_t held_ns = os_now_ns() - dial->held_ns;
+    if (listen_is_greeted(dial->tcp, dial->link->base.peer))
+        return held_ns < come_ns;
+    return dial->tcp->calls != dial->calls && held_ns < at_least(dial, 2 * stagger_ns);
 }
 
 /* The time has come for the next address, or for all once more. Returns whether any attempt is
@@ -307,7 +315,8 @@ int dial_start(struct tcp *tcp, struct tcp_link *link, const struct addr_list *a
     if (count_dials(tcp) > CROWD && is_lower(tcp, link->base.peer)) {
         uint64_t now_ns = os_now_ns(); /* the peer may well connect, too */
         dial->next_ns = now_ns + 2 * stagger_ns;
-        dial->held_ns = now_ns + met_ns;
+        dial->held_ns = now_ns;
+        dial->calls = tcp->calls;
     } else {
         start_next(dial); /* should none start, the tick tells the device */
     }

@@ -228,6 +228,7 @@ static void admit(struct tcp *tcp, int fd)
     *tcp->last_stranger = stranger;
     tcp->last_stranger = &stranger->next;
     tcp->mute++;
+    tcp->calls++;
     tcp->base.links++;
     tcp_want_tick(tcp, stranger->deadline_ns);
 }

@@ -28,6 +28,7 @@ extern const struct chan_ops chan_tcp;
 enum {
     EVENTS = 32,   /* taken by one progress() */
     HOT_TURNS = 8, /* progress() asks epoll at least so often */
+    PUT_OFF = 16,  /* times that the timer waits for other events */
     SCORE = 20,
     SYNS = 64 /* a connect is given up by us, not by the kernel */
 };
@@ -425,13 +426,28 @@ static int on_tick(struct tcp *tcp)
     return upcalls;
 }
 
-static int on_event(struct tcp *tcp, struct tcp_sock *sock, uint32_t events)
+/* The timer, beside so many events: it waits for those. A process that has not run for a while first hears what has
+ * come meanwhile, before it holds anything for late. */
+static int on_timer(struct tcp *tcp, int events)
 {
+    if (events > 1 && tcp->put_off < PUT_OFF) {
+        tcp->put_off++;
+        return 0;
+    }
+    tcp->put_off = 0;
+    return on_tick(tcp);
+}
+
+/* One of count. */
+static int on_event(struct tcp *tcp, const struct epoll_event *event, int count)
+{
+    struct tcp_sock *sock = event->data.ptr;
+    uint32_t events = event->events;
     switch (sock->kind) {
     case SOCK_LINK:
         return link_event((struct tcp_link *)sock, events & ~(uint32_t)EPOLLOUT, events & EPOLLOUT);
     case SOCK_LISTENER: listen_accept(tcp); break;
-    case SOCK_TICK: return on_tick(tcp);
+    case SOCK_TICK: return on_timer(tcp, count);
     case SOCK_STRANGER: return listen_event(tcp, sock);
     case SOCK_ATTEMPT: return dial_event(tcp, sock);
     case SOCK_LINGER: linger_event(tcp, sock); break;
@@ -465,7 +481,7 @@ static int tcp_progress(struct chan *chan)
         if (count < 0 && tcp->base.links)
             tcp_check(tcp, errno);
         for (int i = 0; i < count; i++)
-            upcalls += on_event(tcp, events[i].data.ptr, events[i].events);
+            upcalls += on_event(tcp, &events[i], count);
     }
     if (tcp->proven)
         upcalls += listen_judge(tcp);

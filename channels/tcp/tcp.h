@@ -54,6 +54,7 @@ struct tcp {
     int node_offset; /* from a cookie to its struct tcp_packet; negative: none */
     uint32_t turn;   /* counts progress() */
     uint64_t tick_ns; /* when the timer goes off; 0: it is not set */
+    int put_off;      /* how often in a row it has waited for other events */
     struct tcp_link *links;
     struct tcp_link *reading; /* it hands packets over right now; or NULL */
     struct os_pool buffers;   /* for reading ahead */
@@ -65,6 +66,7 @@ struct tcp {
     struct stranger *strangers, **last_stranger; /* oldest first */
     /* Strangers that have said nothing right, that have only said HELLO, that wait for asked(). */
     int mute, greeted, proven;
+    uint64_t calls; /* strangers in all */
     struct dial *dials;
     union addr good[TCP_GOOD]; /* that have led to peers */
     uint64_t connect_ns;       /* how long connects of this process take, about */

@@ -417,9 +417,24 @@ def keys():
           and float(done.stdout) < 25, done.stdout, done.stderr)
 
 
+def crowd():
+    """32 ranks on 4 hosts call each other at once. 384 pairs are apart. A machine that is busy has hosts that are."""
+    tries = []
+    opens = "opens() { for h in $HOSTS_LIST; do $HOSTS_PROGRAM enter $h grep '^Tcp: [0-9]' /proc/net/snmp; done; }; "
+    places = ",".join(f"h{i}:8" for i in range(4))
+    while len(tries) < 3 and (not tries or tries[-1] >= 2 * 384):
+        done = run(4, f'IFS=", "; {opens} opens; ' + MPIEXEC + f'-host {places} -n 32 "$BUILD"/test/hosts/crowd; '
+                      "code=$?; opens; exit $code", "--delay", "1")
+        made = [int(n) for n in re.findall(r"^Tcp: (?:-?\d+ ){4}(\d+)", done.stdout, re.M)]
+        claim("ranks that call each other at once hear each other", done.returncode == 0 and len(made) == 8
+              and sum(made[4:]) - sum(made[:4]) >= 384, done.stdout, done.stderr)
+        tries.append(sum(made[4:]) - sum(made[:4]))
+    claim("they hardly make more than one connection a pair", tries[-1] < 2 * 384, f"{tries} connects for 384 pairs")
+
+
 BESIDE = (standing, errors)  # they sleep most of the time: in processes of their own, while others run
 SECTIONS = (where, ring, idles, ends, many, long_orders, reports, xcasts, losses, logins, maps, allocations,
-            streams, named_streams, surroundings, networks, stopped, killing)
+            streams, named_streams, surroundings, networks, stopped, killing, crowd)
 ALONE = (keys,)  # it measures milliseconds
 
 

@@ -3,7 +3,6 @@
 /* The text of PMI-1; see pmi_wire.h. */
 #include "bnr/client/pmi_wire.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,67 +10,15 @@
 
 #include "bnr/client/manager.h"
 
-/* ---- fields ---- */
-
-bool pmi_field(const char *line, const char *name, const char **at, size_t *len)
-{
-    size_t name_len = strlen(name);
-    for (const char *word = line; *word; word += strspn(word, " ")) {
-        size_t word_len = strcspn(word, " ");
-        if (word_len > name_len && word[name_len] == '=' && !memcmp(word, name, name_len)) {
-            *at = word + name_len + 1;
-            *len = word_len - name_len - 1;
-            return true;
-        }
-        word += word_len;
-    }
-    return false;
-}
-
-bool pmi_text(const char *line, const char *name, char *to, size_t size)
-{
-    const char *at;
-    size_t len;
-    if (!pmi_field(line, name, &at, &len) || len >= size)
-        return false;
-    memcpy(to, at, len);
-    to[len] = 0;
-    return true;
-}
-
-bool pmi_number(const char *line, const char *name, int *number)
-{
-    char text[16], *end;
-    if (!pmi_text(line, name, text, sizeof(text)))
-        return false;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno || end == text || *end || value < INT_MIN || value > INT_MAX)
-        return false;
-    *number = (int)value;
-    return true;
-}
-
-static bool has(const char *line, const char *name, const char *value)
-{
-    const char *at;
-    size_t len;
-    return pmi_field(line, name, &at, &len) && len == strlen(value) && !memcmp(at, value, len);
-}
-
-bool pmi_is(const char *line, const char *command)
-{
-    return has(line, "cmd", command);
-}
-
 bool pmi_succeeded(const char *line)
 {
+    static const char fail[] = "fail";
     int rc;
     const char *at;
     size_t len;
     if (pmi_field(line, "rc", &at, &len))
         return pmi_number(line, "rc", &rc) && !rc;
-    return !has(line, "info", "fail");
+    return !pmi_field(line, "info", &at, &len) || len != sizeof(fail) - 1 || memcmp(at, fail, len) != 0;
 }
 
 /* ---- values ---- */

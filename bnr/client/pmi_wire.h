@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The text of PMI-1, the protocol of process managers such as Hydra, Slurm's pmi2 plugin and Flux: requests, fields
- * of replies, values, and places of processes. It does no I/O. Bytes of a reply are not trusted.
+ * The text of PMI-1, the protocol of process managers such as Hydra, Slurm's pmi2 plugin and Flux: values of replies
+ * and places of processes. It does no I/O. Bytes of a reply are not trusted.
  *
- * A line is "cmd=NAME FIELD=VALUE ...", ended by a newline. Managers read a request by one read of PMI_LINE bytes.
+ * The lines are those of bnr/core/pmi_line.h. Managers read a request by one read of PMI_LINE bytes.
  * They hand values back changed if these hold blanks, semicolons or backslashes: binary values travel in an
  * alphabet of 64 characters, cut into chunks that fit a line.
  */
@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bnr/core/pmi_line.h"
+
 enum {
     PMI_LINE = 1024, /* bytes of the longest request, its newline included */
     PMI_NAME = 256,  /* of the name of a key-value space, its NUL included */
@@ -22,14 +24,6 @@ enum {
     PMI_CHUNK_HEAD = 6 /* digits before the first chunk of a value: how long the value is */
 };
 
-/* Point *at at the value of a field, *len bytes up to the next blank. Returns false if the line has no such field. */
-bool pmi_field(const char *line, const char *name, const char **at, size_t *len);
-/* Copy it, with a NUL. Returns false also if it does not fit. */
-bool pmi_text(const char *line, const char *name, char *to, size_t size);
-/* Read it as a decimal number that an int holds. */
-bool pmi_number(const char *line, const char *name, int *number);
-/* Whether a line is this command. */
-bool pmi_is(const char *line, const char *command);
 /* Whether a reply tells of success: by its rc, without one by its info, without either always. */
 bool pmi_succeeded(const char *line);
 

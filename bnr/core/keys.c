@@ -370,6 +370,12 @@ int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home
     return 0;
 }
 
+bool keys_knows(struct keys *k, const struct keys_name *name)
+{
+    struct id id;
+    return is_allowed(name) && find(k, &id, make_id(&id, name));
+}
+
 void keys_cancel(struct keys *k, uint64_t cookie)
 {
     struct keys_wait *wait, *next;

@@ -85,6 +85,9 @@ struct keys_home {
 int keys_get(struct keys *k, const struct keys_name *name, struct keys_home home, uint64_t cookie,
              unsigned flags, struct effects *effects);
 
+/* Whether a value is here: put here, or fetched, or collected by a fence. */
+bool keys_knows(struct keys *k, const struct keys_name *name);
+
 /* The waiting for what cookie names is over. */
 void keys_cancel(struct keys *k, uint64_t cookie);
 

@@ -63,7 +63,7 @@ int debugger_open(const struct debugger *d, const struct debugger_target *target
                        .argv = all,
                        .envp = environ,
                        .stream = {in_fd, STDERR_FILENO, STDERR_FILENO},
-                       .keep = {-1, -1, -1}};
+                       .keep = {-1, -1, -1, -1}};
     if (!words)
         return -ENOMEM;
     snprintf(title, sizeof(title), "rank %d", target->rank);

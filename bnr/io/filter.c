@@ -136,7 +136,7 @@ static int start(char *const *argv, int ends[2], int *pidfd, const char **step)
                            .argv = argv,
                            .envp = environ,
                            .stream = {in[0], out[1], 2},
-                           .keep = {-1, -1, -1}};
+                           .keep = {-1, -1, -1, -1}};
         rc = launch_start(&l, &pid, pidfd, step);
     }
     close_all((int[]){in[0], out[1]}, 2);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bnr/core/bytes.h"
+#include "bnr/core/pmi_spawn.h"
 #include "bnr/launch/launch.h"
 #include "bnr/io/pty.h"
 #include "os/clock.h"
@@ -30,7 +31,8 @@ struct ranks_extra {
     char host[sizeof("BNR_HOST=") + 256];
     char fd[64], rank[48], local_rank[48], local_size[48];
     char ompi_rank[48], ompi_size[48], ompi_local_rank[48], ompi_local_size[48];
-    char *all[11]; /* NULL-terminated */
+    char pmi_fd[32], pmi_rank[32], pmi_size[32], pmi_spawned[32];
+    char *all[15]; /* NULL-terminated */
 };
 
 /* ---- words ---- */
@@ -214,7 +216,23 @@ static void compose_job_list(struct ranks *r)
     bytes_digits(job + at, r->table.head->gid, sizeof(r->table.head->gid));
 }
 
-static void compose_extra(struct ranks *r, int rank)
+/* The variables of PMI-1, behind those that are there. */
+static void add_pmi(struct ranks *r, int rank, int fd)
+{
+    struct ranks_extra *x = r->extra;
+    const char *note = launch_variable(r->apps[r->table.rank[rank].app].environment, "BNR_NOTE");
+    int n = 0;
+    while (x->all[n])
+        n++;
+    snprintf(x->pmi_fd, sizeof(x->pmi_fd), "PMI_FD=%d", fd);
+    snprintf(x->pmi_rank, sizeof(x->pmi_rank), "PMI_RANK=%d", rank);
+    snprintf(x->pmi_size, sizeof(x->pmi_size), "PMI_SIZE=%d", r->table.world_size);
+    snprintf(x->pmi_spawned, sizeof(x->pmi_spawned), "PMI_SPAWNED=%d", note && !strncmp(note, PMI_NOTE, strlen(PMI_NOTE)));
+    char *all[] = {x->pmi_fd, x->pmi_rank, x->pmi_size, x->pmi_spawned, NULL};
+    memcpy(x->all + n, all, sizeof(all));
+}
+
+static void compose_extra(struct ranks *r, int rank, int pmi)
 {
     struct ranks_extra *x = r->extra;
     int n = r->table.world_size, local = (int)r->table.rank[rank].local_rank;
@@ -245,6 +263,8 @@ static void compose_extra(struct ranks *r, int rank)
                    x->ompi_local_size,
                    NULL};
     memcpy(x->all, all, sizeof(all));
+    if (pmi >= 0)
+        add_pmi(r, rank, pmi);
 }
 
 static bool same_name(const char *a, const char *b)
@@ -254,10 +274,10 @@ static bool same_name(const char *a, const char *b)
 }
 
 /* The environment for a rank of app: composed once an app, its extra words in place. */
-static int prepare_environment(struct ranks *r, int app, int rank)
+static int prepare_environment(struct ranks *r, int app, int rank, int pmi)
 {
     size_t count = 0, at = 0, extra = 0;
-    compose_extra(r, rank);
+    compose_extra(r, rank, pmi);
     if (r->environment && r->environment_app == app)
         return 0;
     free(r->environment);
@@ -295,11 +315,15 @@ int ranks_start(struct ranks *r, int rank, const char **step)
     const struct ranks_app *a = &r->apps[app];
     struct ranks_pipes p = {{{-1, -1}, {-1, -1}, {-1, -1}}, -1, -1};
     pid_t pid = 0;
-    int pidfd = -1;
+    int pidfd = -1, pmi = -1;
     *step = "make pipes and files";
     int rc = r->hooks.open(r->hooks.arg, rank, &p);
+    if (!rc && a->has_pmi && r->open_pmi) {
+        pmi = r->open_pmi(r->open_pmi_arg, rank);
+        rc = pmi < 0 ? pmi : 0;
+    }
     if (!rc)
-        rc = prepare_environment(r, app, rank);
+        rc = prepare_environment(r, app, rank, pmi);
     if (!rc) {
         struct launch l = {
             .path = a->path,
@@ -308,7 +332,7 @@ int ranks_start(struct ranks *r, int rank, const char **step)
             .wdir = a->wdir,
             .stream = {p.in, p.pipe[1][1], p.pipe[2][1]},
             .has_terminal = p.terminal >= 0,
-            .keep = {r->table.head_fd, r->table.memory_fd, r->bell},
+            .keep = {r->table.head_fd, r->table.memory_fd, r->bell, pmi},
         };
         if (a->in_session) {
             *step = "make a folder for it below TMPDIR";
@@ -333,6 +357,8 @@ int ranks_start(struct ranks *r, int rank, const char **step)
     }
     for (int i = 0; i < 3; i++)
         close_pair(p.pipe[i]);
+    if (pmi >= 0)
+        close(pmi);
     if (p.terminal >= 0)
         close(p.terminal);
     return rc;

@@ -29,6 +29,7 @@ struct ranks_app {
     char **environment; /* without the launcher's own words */
     char *library[LIBRARY_SETTINGS + 1]; /* in there, for the loader; NULL-terminated */
     const char *wdir;   /* NULL: stay */
+    bool has_pmi;       /* each process has a socket for PMI-1: its library may be another MPI */
     bool in_session;    /* each process starts in a folder of its own instead */
 };
 
@@ -68,6 +69,8 @@ struct ranks {
     char **environment; /* of the program being started */
     int environment_app;
     int *terminals; /* by rank: our side of its terminal, to change the size; -1: none */
+    int (*open_pmi)(void *arg, int rank); /* make a socket for PMI-1: the end that a rank inherits, or -errno; NULL: none */
+    void *open_pmi_arg;
     int bell; /* ranks write to it to ask a daemon; -1: there is none */
 };
 

@@ -59,11 +59,14 @@ static bool find_offset(const struct program *p, uint64_t address, uint64_t *off
     return false;
 }
 
+/* Open MPI's. Those of MPICH and its kin speak PMI-1: libmpich.so, and libmpi.so.12 and libmpifort.so.12, as the names
+ * are that they have agreed on. */
 static bool is_foreign(const char *name, const void *arg)
 {
     (void)arg;
-    static const char *const begins[] = {"libmpi.so", "libmpich", "libmpi_mpifh.so",
-                                         "libmpifort.so"};
+    static const char *const begins[] = {"libmpi.so", "libmpi_mpifh.so", "libmpifort.so"};
+    if (!strcmp(name, "libmpi.so.12") || !strcmp(name, "libmpifort.so.12"))
+        return false;
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
         if (!strncmp(name, begins[i], strlen(begins[i])))
             return true;
@@ -217,6 +220,12 @@ static bool is_in(const char *folders, const char *library, const char *program)
             return true;
     }
     return false;
+}
+
+bool foreign_needs(const char *path, const char *library)
+{
+    struct search s = {.is_sought = is_this, .arg = library};
+    return search_program(path, &s);
 }
 
 bool foreign_lacks(const char *path, const char *library, const char *search)

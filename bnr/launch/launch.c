@@ -284,7 +284,7 @@ static int prepare(struct child *c)
     c->step = "give it a terminal";
     if (l->has_terminal && ioctl(0, TIOCSCTTY, 0))
         return -1;
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(l->keep) / sizeof(l->keep[0]); i++)
         if (l->keep[i] >= 0 && fcntl(l->keep[i], F_SETFD, 0))
             return -1;
     c->step = "enter the working folder";

@@ -27,7 +27,7 @@ struct launch {
     char *const *envp;
     const char *wdir; /* NULL: stay */
     int stream[3];    /* become descriptors 0, 1, 2 */
-    int keep[3];      /* inherited under their own numbers; -1: none */
+    int keep[4];      /* inherited under their own numbers; -1: none */
     bool stops; /* at the program's first instruction, as by SIGSTOP */
     bool has_terminal; /* the streams are one, which is to control it */
     struct launch_binding binding;

@@ -133,3 +133,8 @@ void library_settings_free(char **settings)
     for (; *settings; settings++)
         free(*settings);
 }
+
+bool library_is_needed(const char *path)
+{
+    return foreign_needs(path, name);
+}

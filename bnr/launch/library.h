@@ -7,6 +7,8 @@
 #ifndef BNR_LIBRARY_H
 #define BNR_LIBRARY_H
 
+#include <stdbool.h>
+
 enum {
     LIBRARY_SETTINGS = 2
 };
@@ -17,6 +19,8 @@ enum {
  * -ENOMEM, or -ENOENT with a line in the log: this installation has no library that profiles. */
 int library_settings(const char *path, char *const *environment,
                      char *settings[LIBRARY_SETTINGS + 1]);
+/* Whether the program at path is linked with the library itself: a script, and a program that loads it, are not. */
+bool library_is_needed(const char *path);
 void library_settings_free(char **settings);
 
 #endif

@@ -34,6 +34,7 @@ int run_apps_prepare(struct run *run)
         run->apps[a] = (struct ranks_app){.path = run->paths[a],
                                           .argv = app->argv,
                                           .wdir = app->wdir,
+                                          .has_pmi = !library_is_needed(run->paths[a]),
                                           .in_session = app->in_session && !app->wdir};
         int rc = prepare_environment(o, app, &run->apps[a]);
         if (rc)

@@ -34,8 +34,8 @@ static void on_look(uv_timer_t *timer)
     if (foreign_runs(pid, &found))
         stdio_say(run->stdio,
                   "mpiexec: rank %d runs %s (pid %d) with another MPI library (%s), with which each "
-                  "process would be rank 0 of 1; build it with this library's mpicc, or start it with "
-                  "its own mpiexec\n",
+                  "process would be rank 0 of 1: it does not speak PMI-1, as MPICH does; start it with Open MPI's "
+                  "mpirun, or build it with this library's mpicc\n",
                   rank, found.name, found.pid, found.library);
     else if (++run->foreign_looks < LOOKS)
         uv_timer_start(timer, on_look, FIRST_LOOK_MS << run->foreign_looks, 0);

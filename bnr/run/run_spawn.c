@@ -175,7 +175,7 @@ static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, s
                                            .argv = words,
                                            .envp = environment,
                                            .stream = {run->null_fd, STDOUT_FILENO, STDERR_FILENO},
-                                           .keep = {ends[0], -1, -1}},
+                                           .keep = {ends[0], -1, -1, -1}},
                           &s->pid, &s->pidfd, step);
     close(ends[0]);
     free(words);

@@ -98,7 +98,8 @@ static int check_library(const struct options *o, const char *path)
         return 0;
     snprintf(why, sizeof(why),
              "'%.200s' is built with another MPI library (%s), with which each process would be "
-             "rank 0 of 1; build it with this library's mpicc, or start it with its own mpiexec",
+             "rank 0 of 1: it does not speak PMI-1, as MPICH does; start it with Open MPI's mpirun, or build it with "
+             "this library's mpicc",
              path, library);
     complain(why);
     return LAUNCH_NOT_EXECUTABLE;

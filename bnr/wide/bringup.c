@@ -221,7 +221,7 @@ static int execute(struct bringup_command *c, char **words, const char *path, co
                            .argv = words,
                            .envp = environ,
                            .stream = {in[0], out[1], err[1]},
-                           .keep = {-1, -1, -1}};
+                           .keep = {-1, -1, -1, -1}};
         rc = launch_start(&l, &c->pid, &pidfd, what);
     }
     close_fd(&in[0]);

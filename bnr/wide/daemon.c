@@ -33,6 +33,7 @@
 #include "bnr/wide/words.h"
 #include "bnr/io/signals.h"
 #include "bnr/launch/launch.h"
+#include "bnr/launch/library.h"
 #include "bnr/launch/limit.h"
 #include "bnr/launch/start_signals.h"
 #include "bnr/launch/sweep.h"
@@ -252,6 +253,7 @@ static int find_programs(struct daemon *d, char why[512])
                                         .argv = app->argv,
                                         .environment = app->environment,
                                         .wdir = app->wdir,
+                                        .has_pmi = !library_is_needed(path),
                                         .in_session = app->in_session};
         if (!d->apps[a].path)
             return EXIT_FAILED;

@@ -572,6 +572,11 @@ int mesh_get(struct mesh *m, const struct keys_name *name, uint64_t cookie, unsi
     return done(m, NULL, node_get(&m->node, name, &getter, now_ns(), &m->effects));
 }
 
+bool mesh_knows(struct mesh *m, const struct keys_name *name)
+{
+    return keys_knows(&m->node.keys, name);
+}
+
 int mesh_fence(struct mesh *m, uint64_t group, const struct tree_fence_entry *entry)
 {
     return done(m, NULL, node_fence(&m->node, group, entry, now_ns(), &m->effects));

@@ -94,6 +94,8 @@ int mesh_add_group(struct mesh *m, const struct rank_map *group);
 int mesh_submit(struct mesh *m, const struct xcast_input *input);
 int mesh_put(struct mesh *m, const struct keys_name *name, struct bytes *value);
 int mesh_get(struct mesh *m, const struct keys_name *name, uint64_t cookie, unsigned flags);
+/* Whether a value is here, perhaps an old one. */
+bool mesh_knows(struct mesh *m, const struct keys_name *name);
 int mesh_fence(struct mesh *m, uint64_t group, const struct tree_fence_entry *entry);
 int mesh_ended(struct mesh *m, uint64_t group, const struct rollup_run *run);
 

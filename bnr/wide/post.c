@@ -164,6 +164,12 @@ void post_pack(struct packing *p, int rank, uint32_t tag, const void *data, size
     pack_raw(p, data, len);
 }
 
+/* Whether a letter of mpiexec's has been taken in the name of a rank. */
+static bool is_told(const struct post *p, int rank, uint32_t from, const struct unpacking *u)
+{
+    return from == UINT32_MAX && p->told && p->told(p->told_arg, rank, u->at, u->left);
+}
+
 void post_deliver(struct post *p, uint32_t origin, struct bytes *data, struct unpacking u)
 {
     uint32_t from = unpack_u32(&u), tag = unpack_u32(&u), count = unpack_u32(&u);
@@ -178,7 +184,7 @@ void post_deliver(struct post *p, uint32_t origin, struct bytes *data, struct un
         for (uint32_t k = 0; k < count && !is_listed; k++)
             is_listed = (uint32_t)p->all[i].rank >= os_be32_get(ranges + 8 * (size_t)k) &&
                         (uint32_t)p->all[i].rank <= os_be32_get(ranges + 8 * (size_t)k + 4);
-        if (is_listed)
+        if (is_listed && !is_told(p, p->all[i].rank, from, &u))
             give(p, &p->all[i], &item);
     }
 }
@@ -222,6 +228,34 @@ static bool is_letter(const struct post *p, struct unpacking u, uint32_t count)
         is_good = first <= last && last < (uint32_t)p->ranks->table.world_size;
     }
     return is_good && !u.failed && u.left <= MAIL_DATA_MAX;
+}
+
+int post_say_order(struct post *p, int rank, const void *data, size_t len)
+{
+    static const uint32_t root[2] = {NODE_ROOT, NODE_ROOT};
+    struct packing payload = {0};
+    if (len > MAIL_DATA_MAX)
+        return -EMSGSIZE;
+    if (p->order) {
+        p->order(p->order_arg, rank, data, len);
+        return 0;
+    }
+    pack_u32(&payload, (uint32_t)rank);
+    pack_u32(&payload, 0);
+    pack_u32(&payload, 0);
+    pack_raw(&payload, data, len);
+    struct bytes *all = pack_end(&payload);
+    const struct xcast_input input = {LAUNCH_TAG_ORDER, XCAST_BY_SIZE,
+                                      all ? xcast_address(root, 1, all->at, all->len) : NULL};
+    bytes_unref(all);
+    if (!input.data || !p->submit) {
+        bytes_unref(input.data);
+        return input.data ? -ENOTCONN : -ENOMEM;
+    }
+    struct bytes *held = bytes_ref(input.data);
+    int rc = p->submit(p->arg, &input);
+    bytes_unref(held);
+    return rc == XCAST_AGAIN ? -EAGAIN : rc;
 }
 
 /* Make an xcast of a letter. Returns 0, -EPROTO or -ENOMEM. */

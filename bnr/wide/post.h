@@ -37,6 +37,10 @@ struct post {
     /* At mpiexec: a rank gives it an order (bnr/host/order.h). NULL: orders are dropped. */
     void (*order)(void *arg, int rank, const uint8_t *data, size_t len);
     void *order_arg;
+    /* mpiexec answers an order of a rank here, by this letter. Returns whether it has been taken; NULL: letters go
+     * to the rings. */
+    bool (*told)(void *arg, int rank, const uint8_t *letter, size_t len);
+    void *told_arg;
     uint32_t tag; /* of the xcasts */
     struct post_rank *all;
     uint32_t count;
@@ -56,6 +60,9 @@ void post_deliver(struct post *p, uint32_t origin, struct bytes *data, struct un
 
 /* The same of an xcast with an order. */
 void post_order(struct post *p, uint32_t origin, struct unpacking u);
+
+/* Give mpiexec an order in the name of a rank that runs here. Returns 0, -EAGAIN or another -errno. */
+int post_say_order(struct post *p, int rank, const void *data, size_t len);
 
 /* Pack a letter of mpiexec's to a rank, as post_deliver() takes it. */
 void post_pack(struct packing *p, int rank, uint32_t tag, const void *data, size_t len);

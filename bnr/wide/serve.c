@@ -90,6 +90,8 @@ static void take_value(struct serve *s, const struct core_message *message)
     uint64_t at = message->number >> 32;
     for (uint32_t i = 0; i < s->count && message->number == KEYS_NO_GETTER; i++)
         table_give_news(&s->ranks->table, s->all[i].slot);
+    if (message->number != KEYS_NO_GETTER && at >= s->count)
+        pmi_port_value(&s->pmi, message);
     if (at >= s->count || s->all[at].asked != (uint32_t)message->number)
         return;
     answer(s, &s->all[at],
@@ -204,6 +206,7 @@ void serve_look(struct serve *s)
     }
     if (s->mesh)
         look_at_fence(s);
+    pmi_port_look(&s->pmi);
 }
 
 static void on_bell(uv_poll_t *poll, int status, int events)
@@ -240,7 +243,12 @@ int serve_start(struct serve *s, uv_loop_t *loop, struct mesh *mesh, const struc
         return -errno;
     ranks->bell = ranks_lift(ends[1]);
     s->bell_fd = ends[0];
-    int rc = uv_poll_init(loop, &s->bell, s->bell_fd);
+    int rc = pmi_port_start(&s->pmi, loop, ranks, mesh, &s->post, SERVE_GROUP, (uint64_t)s->count << 32);
+    if (rc)
+        return rc;
+    s->post.told = pmi_port_told;
+    s->post.told_arg = &s->pmi;
+    rc = uv_poll_init(loop, &s->bell, s->bell_fd);
     s->bell.data = s;
     return rc ? rc : uv_poll_start(&s->bell, UV_READABLE, on_bell);
 }
@@ -255,6 +263,7 @@ static void on_closed(uv_handle_t *handle)
 void serve_stop(struct serve *s)
 {
     post_stop(&s->post);
+    pmi_port_stop(&s->pmi);
     free(s->all);
     s->all = NULL;
     s->count = 0;
@@ -297,6 +306,7 @@ void serve_rank_ended(struct serve *s, int rank, const struct job_facts *facts)
     uint32_t at = place_of(s, rank);
     if (post_look_at(&s->post, at)) /* what it has sent last */
         ring(s);
+    pmi_port_ended(&s->pmi, rank);
     if (!s->mesh)
         return;
     take_puts(s, &s->all[at]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Services of a daemon for the ranks of its machine: their letters are carried (post.h). Where the
+ * Services of a daemon for the ranks of its machine: their letters are carried (post.h), and those of another MPI
+ * library speak PMI-1 (pmi_port.h). Where the
  * job has several machines, what they put is passed to the node's engine, too, keys of others are
  * fetched for them, and their fences reach over all. A rank says so in its page (bnr/host/table.h)
  * and rings.
@@ -15,6 +16,7 @@
 
 #include "bnr/core/rollup.h"
 #include "bnr/wide/mesh.h"
+#include "bnr/wide/pmi_port.h"
 #include "bnr/wide/post.h"
 #include "bnr/io/ranks.h"
 
@@ -28,6 +30,7 @@ struct serve {
     struct mesh *mesh; /* NULL: the job has one machine */
     struct ranks *ranks;
     struct post post;
+    struct pmi_port pmi; /* of those with another MPI library */
     uv_poll_t bell;
     int bell_fd; /* the end that is read; -1: none */
     struct serve_rank *all;

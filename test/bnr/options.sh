@@ -161,10 +161,10 @@ same "--mca btl chooses channels" \
     "$(run --mca btl tcp,self sh -c 'echo $VIREO_CHANNELS')" "loopback,tcp"
 
 # Worlds of one.
-cp "$(ldd "$(command -v sleep)" | sed -n 's,.* \(/.*\)/libc\.so.*,\1,p')/libm.so.6" libmpich.so.12
-"$mpiexec" -n 2 sh -c "LD_PRELOAD=$scratch/libmpich.so.12 sleep 20; true" 2>err &
+cp "$(ldd "$(command -v sleep)" | sed -n 's,.* \(/.*\)/libc\.so.*,\1,p')/libm.so.6" libmpi.so.40
+"$mpiexec" -n 2 sh -c "LD_PRELOAD=$scratch/libmpi.so.40 sleep 20; true" 2>err &
 job=$!
-soon grep -q "rank 0 runs sleep (pid [0-9]*) with another MPI library (libmpich.so.12)" err
+soon grep -q "rank 0 runs sleep (pid [0-9]*) with another MPI library (libmpi.so.40)" err
 kill $job
 wait $job 2>/dev/null
 echo "ok: a script that runs a program of another MPI is told of"

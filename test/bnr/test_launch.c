@@ -377,7 +377,7 @@ static void a_stop_reaches_no_child_that_is_starting(void **state)
     pid_t stopper = start_stopper();
     for (int i = 0; i < 300; i++) {
         struct launch l = {.path = path, .argv = words, .envp = words + 1, .stream = {0, 1, 2},
-                           .keep = {-1, -1, -1}};
+                           .keep = {-1, -1, -1, -1}};
         pid_t pid;
         int pidfd = -1, status;
         assert_int_equal(launch_start(&l, &pid, &pidfd, &step), 0);

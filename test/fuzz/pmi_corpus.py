@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines of managers with PMI-1, as fuzz_pmi reads them. usage: pmi_corpus.py FOLDER"""
+"""Lines of managers with PMI-1, as fuzz_pmi reads them, and of processes, as fuzz_pmi_server does. usage: pmi_corpus.py FOLDER"""
 import pathlib
 import sys
 
@@ -13,5 +13,17 @@ LINES = {
     "odd": "cmd= rc=-99999999999  size=-1 info=fail value==",
 }
 
+BEGIN = "cmd=init pmi_version=1 pmi_subversion=1\n"
+REQUESTS = {
+    "talk": "\xfe" + BEGIN + "cmd=get_maxes\ncmd=get_my_kvsname\ncmd=put kvsname=k key=a value=b\ncmd=barrier_in\n"
+            "cmd=get kvsname=k key=a\ncmd=get kvsname=k key=PMI_process_mapping\ncmd=finalize\n",
+    "names": "\x07" + BEGIN + "cmd=publish_name service=s port=p\ncmd=lookup_name service=s\n"
+             "cmd=unpublish_name service=s\ncmd=abort exitcode=3 message=a b\n",
+    "order": "\xff" + BEGIN + "mcmd=spawn\nnprocs=2\nexecname=a\ntotspawns=1\nspawnssofar=1\narg1=x\nargcnt=1\n"
+             "preput_num=1\npreput_key_0=p\npreput_val_0=v\ninfo_num=1\ninfo_key_0=wdir\ninfo_val_0=/\nendcmd\n",
+}
+
+for name, text in REQUESTS.items():
+    (pathlib.Path(sys.argv[1]) / f"pmi_{name}").write_bytes(text.encode("latin-1"))
 for name, line in LINES.items():
     (pathlib.Path(sys.argv[1]) / f"pmi_{name}").write_text(line)

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Processes that speak PMI-1; see pmi_port.h. */
+#include "bnr/wide/pmi_port.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bnr/core/pmi_line.h"
+#include "bnr/core/pmi_server.h"
+#include "bnr/host/fence.h"
+#include "bnr/host/order.h"
+#include "bnr/launch/launch.h"
+#include "os/be.h"
+#include "os/keyed_hash.h"
+
+enum {
+    ABORT_MS = 1000 /* a process that has ended the job has so long to end itself */
+};
+
+struct pmi_port_process {
+    struct pmi_port *port;
+    struct pmi_server server;
+    struct pmi_process facts;
+    struct fence fence;
+    uv_poll_t poll;
+    uv_timer_t timer; /* once it has ended the job */
+    int fd;           /* -1: closed */
+    int open_handles;
+    int slot;
+    uint32_t asked;     /* the number of the last get that was passed on */
+    uint32_t unanswered; /* hosts that have not answered it */
+    uint32_t order;     /* the number of the last order */
+    char folder[PATH_MAX];
+};
+
+static struct table_page *page_of(const struct pmi_port_process *one)
+{
+    return table_page(&one->port->ranks->table, one->slot);
+}
+
+/* ---- life ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct pmi_port_process *one = handle->data;
+    if (--one->open_handles)
+        return;
+    pmi_server_fini(&one->server);
+    free(one);
+}
+
+static void leave_fence(struct pmi_port_process *one)
+{
+    one->port->waiting -= one->server.waits == PMI_WAITS_FENCE;
+}
+
+/* Hear nothing more of it. */
+static void cut(struct pmi_port_process *one)
+{
+    if (one->fd < 0)
+        return;
+    uv_poll_stop(&one->poll);
+    close(one->fd);
+    one->fd = -1;
+}
+
+static void forget(struct pmi_port_process *one)
+{
+    leave_fence(one);
+    one->port->all[one->facts.rank] = NULL;
+    cut(one);
+    uv_close((uv_handle_t *)&one->poll, on_closed);
+    uv_close((uv_handle_t *)&one->timer, on_closed);
+}
+
+/* ---- in its name ---- */
+
+static void say(void *arg, const char *text, size_t len)
+{
+    struct pmi_port_process *one = arg;
+    /* Replies are short, and it has one at a time: one that does not fit is for nobody who reads. */
+    if (one->fd >= 0 && send(one->fd, text, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len)
+        (void)shutdown(one->fd, SHUT_RDWR);
+}
+
+/* The rank on a host that has this key; -1: the host is damaged. */
+static int owner_of(const struct table *t, int host, const char *key)
+{
+    static const uint8_t seed[16] = "keys of PMI-1";
+    uint32_t ranks = t->host[host].ranks;
+    return ranks ? table_member(t, host, (int)(os_keyed_hash(seed, key, strlen(key)) % ranks)) : -1;
+}
+
+static void ring(const struct pmi_port *p)
+{
+    static const char byte;
+    if (p->ranks->bell >= 0)
+        (void)!write(p->ranks->bell, &byte, 1);
+}
+
+static bool put(void *arg, const char *key, const char *value)
+{
+    struct pmi_port_process *one = arg;
+    const struct table *t = &one->port->ranks->table;
+    int owner = owner_of(t, table_node(t, one->facts.rank), key), slot = owner < 0 ? -1 : table_slot(t, owner);
+    if (slot < 0 || atomic_load(&table_page(t, slot)->claim_pid)) /* a process of ours writes there */
+        return false;
+    struct kvs log = table_log(t, slot);
+    bool is_kept = !kvs_put(&log, key, value, strlen(value), true);
+    ring(one->port);
+    return is_kept;
+}
+
+static void found(struct pmi_port_process *one, const void *value, size_t len)
+{
+    char text[PMI_SERVER_VALUE + 1];
+    bool is_good = value && len <= PMI_SERVER_VALUE;
+    if (is_good)
+        snprintf(text, sizeof(text), "%.*s", (int)len, (const char *)value);
+    one->unanswered = 0;
+    if (pmi_server_found(&one->server, is_good ? text : NULL))
+        cut(one);
+}
+
+/* Ask the hosts that are other machines. Where one of them is known to have it here, only that one. */
+static void ask_others(struct pmi_port_process *one, const char *key)
+{
+    struct pmi_port *p = one->port;
+    const struct table *t = &p->ranks->table;
+    uint32_t number = ++one->asked;
+    unsigned flags = KEYS_NOWAIT;
+    int first = 0, end = t->hosts;
+    one->unanswered = 1; /* while they are asked */
+    for (int h = 0; h < t->hosts && flags == KEYS_NOWAIT; h++) {
+        int owner = owner_of(t, h, key);
+        const struct keys_name name = {p->group, (uint32_t)owner, key, strlen(key)};
+        if (owner >= 0 && table_slot(t, owner) < 0 && mesh_knows(p->mesh, &name)) {
+            flags = KEYS_LATER;
+            first = h;
+            end = h + 1;
+        }
+    }
+    for (int h = first; h < end && one->unanswered && one->asked == number; h++) {
+        int owner = owner_of(t, h, key);
+        const struct keys_name name = {p->group, (uint32_t)owner, key, strlen(key)};
+        if (owner < 0 || table_slot(t, owner) >= 0)
+            continue;
+        one->unanswered++;
+        if (mesh_get(p->mesh, &name, p->first_cookie + ((uint64_t)one->facts.rank << 32) + number, flags) &&
+            one->unanswered)
+            one->unanswered--;
+    }
+    if (one->unanswered && one->asked == number && !--one->unanswered)
+        found(one, NULL, 0);
+}
+
+static void get(void *arg, const char *key)
+{
+    struct pmi_port_process *one = arg;
+    const struct table *t = &one->port->ranks->table;
+    for (int h = 0; h < t->hosts; h++) {
+        int owner = owner_of(t, h, key), slot = owner < 0 ? -1 : table_slot(t, owner);
+        struct kvs log = slot < 0 ? (struct kvs){0} : table_log(t, slot);
+        const void *value;
+        size_t len;
+        if (slot >= 0 && !kvs_get(&log, key, &value, &len)) {
+            found(one, value, len);
+            return;
+        }
+    }
+    if (one->port->mesh)
+        ask_others(one, key);
+    else
+        found(one, NULL, 0);
+}
+
+static void enter(void *arg)
+{
+    struct pmi_port_process *one = arg;
+    one->port->waiting++;
+    fence_enter(&one->fence);
+    ring(one->port);
+}
+
+static const char *folder(void *arg)
+{
+    struct pmi_port_process *one = arg;
+    char link[64];
+    snprintf(link, sizeof(link), "/proc/%d/cwd", one->port->ranks->table.rank[one->facts.rank].pid);
+    ssize_t n = readlink(link, one->folder, sizeof(one->folder) - 1);
+    one->folder[n > 0 ? n : 0] = 0;
+    return one->folder;
+}
+
+static void order(void *arg, enum pmi_call call, const void *words, size_t len)
+{
+    static const enum order_kind kinds[] = {ORDER_SPAWN, ORDER_PUBLISH, ORDER_UNPUBLISH, ORDER_LOOKUP};
+    struct pmi_port_process *one = arg;
+    struct packing p = {0};
+    one->order++;
+    pack_u32(&p, kinds[call]);
+    pack_u32(&p, one->order);
+    pack_raw(&p, words, len);
+    struct bytes *letter = pack_end(&p);
+    int rc = letter ? post_say_order(one->port->post, one->facts.rank, letter->at, letter->len) : -ENOMEM;
+    bytes_unref(letter);
+    if (!rc && call == PMI_CALL_SPAWN) { /* jobs of processes that know each other are one */
+        uint8_t link[ORDER_HEAD];
+        os_be32_put(link, ORDER_LINK);
+        os_be32_put(link + 4, one->order);
+        (void)post_say_order(one->port->post, one->facts.rank, link, sizeof(link));
+    }
+    if ((rc || call == PMI_CALL_SPAWN) && pmi_server_told(&one->server, rc, ""))
+        cut(one);
+}
+
+static void begun(void *arg, bool is_over)
+{
+    struct pmi_port_process *one = arg;
+    atomic_fetch_or(&page_of(one)->flags, is_over ? PAGE_FINALIZED : PAGE_INITIALIZED);
+    if (!is_over)
+        atomic_fetch_and(&page_of(one)->flags, ~(uint32_t)PAGE_FINALIZED);
+    if (is_over)
+        ring(one->port); /* a fence may wait for it in vain */
+}
+
+static void on_abort_time(uv_timer_t *timer)
+{
+    const struct pmi_port_process *one = timer->data;
+    const struct table *t = &one->port->ranks->table;
+    if (ranks_lives(t, one->facts.rank))
+        kill(-t->rank[one->facts.rank].pid, SIGKILL);
+}
+
+static void abort_job(void *arg, int code, const char *message)
+{
+    struct pmi_port_process *one = arg;
+    struct table_page *page = page_of(one);
+    uint32_t none = 0;
+    if (!atomic_compare_exchange_strong(&page->aborted, &none, 1))
+        return;
+    page->abort_code = code;
+    snprintf(page->message, sizeof(page->message), "%s", message);
+    atomic_store(&page->aborted, 2);
+    uv_timer_start(&one->timer, on_abort_time, ABORT_MS, 0);
+}
+
+static const struct pmi_hooks hooks = {say, put, get, enter, order, folder, begun, abort_job};
+
+/* ---- what comes ---- */
+
+static void on_event(uv_poll_t *poll, int status, int events)
+{
+    struct pmi_port_process *one = poll->data;
+    char bytes[PMI_SERVER_IN];
+    size_t room = pmi_server_room(&one->server);
+    (void)events;
+    if (!room) { /* it says more than it may before it is answered */
+        cut(one);
+        return;
+    }
+    ssize_t n = status ? 0 : recv(one->fd, bytes, room, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0 || pmi_server_take(&one->server, bytes, (size_t)n))
+        cut(one);
+}
+
+void pmi_port_look(struct pmi_port *p)
+{
+    for (int r = 0; p->waiting && r < p->ranks->table.world_size; r++) {
+        struct pmi_port_process *one = p->all[r];
+        int rc = one && one->server.waits == PMI_WAITS_FENCE ? fence_check(&one->fence) : FENCE_WAITING;
+        if (rc == FENCE_WAITING)
+            continue;
+        p->waiting--;
+        if (pmi_server_released(&one->server, !rc))
+            cut(one);
+    }
+}
+
+void pmi_port_value(struct pmi_port *p, const struct core_message *message)
+{
+    uint64_t at = message->number - p->first_cookie;
+    struct pmi_port_process *one = at >> 32 < (uint64_t)p->ranks->table.world_size ? p->all[at >> 32] : NULL;
+    if (!one || one->asked != (uint32_t)at || !one->unanswered || one->server.waits != PMI_WAITS_VALUE)
+        return;
+    if (message->status == STATUS_GOOD && message->data)
+        found(one, message->data->at, message->data->len);
+    else if (!--one->unanswered)
+        found(one, NULL, 0);
+}
+
+bool pmi_port_told(void *arg, int rank, const uint8_t *letter, size_t len)
+{
+    struct pmi_port *p = arg;
+    struct pmi_port_process *one = rank >= 0 && rank < p->ranks->table.world_size ? p->all[rank] : NULL;
+    char text[PMI_SERVER_IN];
+    if (!one || len < ORDER_HEAD || atomic_load(&page_of(one)->claim_pid))
+        return false;
+    if (os_be32_get(letter) != one->order) /* of an earlier one: a job has ended */
+        return true;
+    snprintf(text, sizeof(text), "%.*s", (int)(len - ORDER_HEAD < sizeof(text) ? len - ORDER_HEAD : 0),
+             (const char *)letter + ORDER_HEAD);
+    if (pmi_server_told(&one->server, (int)os_be32_get(letter + 4), text))
+        cut(one);
+    return true;
+}
+
+void pmi_port_ended(struct pmi_port *p, int rank)
+{
+    if (p->all && p->all[rank])
+        forget(p->all[rank]);
+    if (p->waiting)
+        ring(p);
+}
+
+/* ---- starting ---- */
+
+/* The number of the host of a rank, as the mapping has it. */
+static int node_of(const void *arg, int rank)
+{
+    return table_node(arg, rank);
+}
+
+/* Describe a rank. */
+static void fill_facts(struct pmi_port_process *one, const struct ranks *ranks, int rank)
+{
+    const struct table *t = &ranks->table;
+    const char *note = launch_variable(ranks->apps[t->rank[rank].app].environment, "BNR_NOTE");
+    char gid[2 * sizeof(t->head->gid) + 1];
+    bytes_digits(gid, t->head->gid, sizeof(t->head->gid));
+    one->facts = (struct pmi_process){.rank = rank,
+                                      .size = t->world_size,
+                                      .app = (int)t->rank[rank].app,
+                                      .universe = (int)t->head->universe_size,
+                                      .mapping = one->port->mapping,
+                                      .note = note ? note : ""};
+    snprintf(one->facts.space, sizeof(one->facts.space), "kvs_%s", gid);
+}
+
+/* A rank is about to be started: the end that it inherits, or -errno. */
+static int open_socket(void *arg, int rank)
+{
+    struct pmi_port *p = arg;
+    int ends[2], slot = table_slot(&p->ranks->table, rank);
+    struct pmi_port_process *one = slot < 0 ? NULL : calloc(1, sizeof(*one));
+    if (!one)
+        return -ENOMEM;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
+        free(one);
+        return -errno;
+    }
+    one->port = p;
+    one->slot = slot;
+    one->fd = ends[0];
+    fill_facts(one, p->ranks, rank);
+    fence_init(&one->fence, &p->ranks->table, slot);
+    pmi_server_init(&one->server, &hooks, one, &one->facts);
+    int rc = uv_poll_init(p->loop, &one->poll, one->fd);
+    if (rc) {
+        close(ends[0]);
+        close(ends[1]);
+        free(one);
+        return rc;
+    }
+    uv_timer_init(p->loop, &one->timer);
+    one->poll.data = one->timer.data = one;
+    one->open_handles = 2;
+    p->all[rank] = one;
+    (void)uv_poll_start(&one->poll, UV_READABLE, on_event);
+    return ranks_lift(ends[1]);
+}
+
+int pmi_port_start(struct pmi_port *p, uv_loop_t *loop, struct ranks *ranks, struct mesh *mesh, struct post *post,
+                   uint64_t group, uint64_t first_cookie)
+{
+    const struct table *t = &ranks->table;
+    *p = (struct pmi_port){.loop = loop,
+                           .ranks = ranks,
+                           .mesh = mesh,
+                           .post = post,
+                           .group = group,
+                           .first_cookie = first_cookie};
+    p->all = calloc((size_t)t->world_size, sizeof(*p->all));
+    p->mapping = malloc(PMI_SERVER_VALUE);
+    if (!p->all || !p->mapping)
+        return -ENOMEM;
+    if (!pmi_mapping_write(p->mapping, PMI_SERVER_VALUE, t->world_size, node_of, t))
+        p->mapping[0] = 0;
+    ranks->open_pmi = open_socket;
+    ranks->open_pmi_arg = p;
+    return 0;
+}
+
+void pmi_port_stop(struct pmi_port *p)
+{
+    for (int r = 0; p->all && r < p->ranks->table.world_size; r++)
+        if (p->all[r])
+            forget(p->all[r]);
+    free(p->all);
+    free(p->mapping);
+    *p = (struct pmi_port){0};
+}

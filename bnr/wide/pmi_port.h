@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Processes of other MPI libraries, which speak PMI-1: each has a socket to the daemon of its machine, or to mpiexec,
+ * which acts there in its name as a process of ours does by itself (bnr/core/pmi_server.h). So its values are in the
+ * job's key-value space, its fences are BNR's, and its orders go to mpiexec.
+ *
+ * A key of PMI-1 has no owner. On each host one rank has it, which its hash chooses: its log holds what processes of
+ * that host put under it. So a get asks one rank of each host, and none of them where a fence has collected the value.
+ */
+#ifndef BNR_PMI_PORT_H
+#define BNR_PMI_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "bnr/io/ranks.h"
+#include "bnr/wide/mesh.h"
+#include "bnr/wide/post.h"
+
+struct pmi_port_process;
+
+struct pmi_port {
+    uv_loop_t *loop;
+    struct ranks *ranks;
+    struct mesh *mesh; /* NULL: the job has one machine */
+    struct post *post;
+    uint64_t group;        /* of all ranks, in the engines */
+    uint64_t first_cookie; /* its numbers from there on are in answers for this port */
+    struct pmi_port_process **all; /* by rank; NULL: it has no socket */
+    char *mapping;
+    int waiting; /* processes in a fence */
+};
+
+/* Be ready for the ranks of the table that are started here, and tell ranks so. group, first_cookie: see above.
+ * Returns 0 or -ENOMEM. */
+int pmi_port_start(struct pmi_port *p, uv_loop_t *loop, struct ranks *ranks, struct mesh *mesh, struct post *post,
+                   uint64_t group, uint64_t first_cookie);
+/* The loop must run once more. Accepts a zeroed one. */
+void pmi_port_stop(struct pmi_port *p);
+
+/* A fence may be over. */
+void pmi_port_look(struct pmi_port *p);
+/* The engine's answer to a get with a cookie of this port. */
+void pmi_port_value(struct pmi_port *p, const struct core_message *message);
+/* mpiexec answers an order: a letter to the rank. Returns whether it is for a process of this port. */
+bool pmi_port_told(void *arg, int rank, const uint8_t *letter, size_t len);
+/* A rank here has ended. */
+void pmi_port_ended(struct pmi_port *p, int rank);
+
+#endif

@@ -593,7 +593,8 @@ int errh_raise(struct comm *comm, int code, const char *text)
     bool was_freed = on && on->freed;
     if (was_freed)
         let_find(on, 1);
-    (void)errh_raise_on(errhandler, on ? comm_handle(on) : MPI_COMM_NULL, code, text);
+    void *handle = on && on->handled ? on->handled : on ? comm_handle(on) : MPI_COMM_NULL;
+    (void)errh_raise_on(errhandler, handle, code, text);
     if (was_freed)
         let_find(on, -1);
     return code;

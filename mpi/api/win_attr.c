@@ -202,7 +202,7 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     if (!new)
         return win_error(on, MPI_ERR_ERRHANDLER, __func__, "errhandler %s is no error handler%s",
                          errh_name(errhandler).text, errh_from(errhandler) ? " for windows" : "");
-    errh_set(&on->errhandler, new);
+    win_set_errhandler(on, new);
     return MPI_SUCCESS;
 }
 

@@ -53,6 +53,7 @@ struct comm {
     struct group *remote; /* NULL for an intracommunicator */
     struct comm *local;   /* of an intercommunicator: over group, at context + CONTEXT_LOCAL */
     struct errh_slot errhandler;
+    void *handled; /* the handle that error handlers get: of a window whose it is; NULL: its own */
     struct os_lock lock; /* guards info; and attrs, together with attr.c's lock */
     struct attr *attrs;
     struct info *info; /* the hints; NULL: none */

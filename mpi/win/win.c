@@ -163,6 +163,12 @@ void win_name_comm(struct win *win)
     name_set(&win->comm->name, text);
 }
 
+void win_set_errhandler(struct win *win, struct errhandler *errhandler)
+{
+    errh_set(&win->errhandler, errhandler);
+    errh_set(&win->comm->errhandler, errhandler);
+}
+
 int win_error(struct win *win, int error_class, const char *function, const char *fmt, ...)
 {
     char what[320], name[MPI_MAX_OBJECT_NAME];

@@ -109,7 +109,8 @@ struct win {
     int near_count, near_me; /* members on this host; the number of this one among them */
     _Atomic bool open_all;   /* operations may go to any target now */
     int flushes;             /* that may pass until the next look: see win_may_flush() */
-    unsigned turns;          /* calls of MPI_Win_lock */
+    unsigned turns;          /* calls of MPI_Win_lock and MPI_Win_lock_all */
+    long looked_at;          /* the nanoseconds of the time of the last one */
     _Atomic bool used;       /* an operation was started since the last fence */
     _Atomic uint8_t access;  /* enum win_access */
     struct win_quick *quick; /* [near_count] by number on this host, as near */
@@ -134,7 +135,7 @@ struct win {
     bool wakes;          /* members of this host that share memory wake each other */
     bool helped;         /* by mpi/win/win_helper.h */
     struct os_lock lock; /* guards far, targets' messages and locks, access, open_all, locks, turns,
-                            pieces, info, and attrs with attr.c's; nobody waits under it */
+                            looked_at, pieces, info, and attrs with attr.c's; nobody waits under it */
     _Atomic uint32_t tags;
     struct errh_slot errhandler;
     struct attr *attrs;
@@ -190,6 +191,8 @@ int win_error(struct win *win, int error_class, const char *function, const char
     __attribute__((format(printf, 4, 5), cold));
 /* A handle that is no window. */
 int win_bad(MPI_Win handle, const char *function) __attribute__((cold));
+/* Errors of its requests go to the same handler, until the window is freed. */
+void win_set_errhandler(struct win *win, struct errhandler *errhandler);
 /* Have reports name the window by its name, or as a window without one. */
 void win_name_comm(struct win *win);
 

@@ -181,9 +181,9 @@ static int expect(struct win *win, struct win_target *target, struct batch *batc
     return item_follow(item, request, rc);
 }
 
-static int ask_answer(struct win *win, struct win_target *target, enum win_ask ask, bool exclusive)
+static int ask_answer(struct win *win, struct win_target *target, enum win_ask ask, enum win_how how)
 {
-    struct win_head head = {.ask = (uint8_t)ask, .op = !exclusive, .tag = (uint32_t)new_tag(win)};
+    struct win_head head = {.ask = (uint8_t)ask, .op = (uint8_t)how, .tag = (uint32_t)new_tag(win)};
     int rc = expect(win, target, NULL, (int)head.tag, NULL, 0);
     if (rc)
         return rc;
@@ -196,12 +196,12 @@ static int ask_answer(struct win *win, struct win_target *target, enum win_ask a
 
 int win_far_ask_flush(struct win *win, struct win_target *target)
 {
-    return target->unflushed ? ask_answer(win, target, WIN_FLUSH, false) : MPI_SUCCESS;
+    return target->unflushed ? ask_answer(win, target, WIN_FLUSH, 0) : MPI_SUCCESS;
 }
 
 int win_far_ask_unlock(struct win *win, struct win_target *target, bool exclusive)
 {
-    return ask_answer(win, target, WIN_UNLOCK, exclusive);
+    return ask_answer(win, target, WIN_UNLOCK, exclusive ? WIN_HOW_EXCLUSIVE : WIN_HOW_SHARED);
 }
 
 /* ---- waiting ---- */
@@ -274,9 +274,9 @@ int win_far_wait(struct win *win, struct win_target *target)
     return wait_for(&(struct waiting){win, target, false});
 }
 
-int win_far_lock(struct win *win, struct win_target *target, bool exclusive)
+int win_far_lock(struct win *win, struct win_target *target, enum win_how how)
 {
-    int rc = ask_answer(win, target, WIN_LOCK_ASK, exclusive);
+    int rc = ask_answer(win, target, WIN_LOCK_ASK, how);
     return rc ? rc : wait_for(&(struct waiting){win, target, true});
 }
 
@@ -353,7 +353,7 @@ static int send_part(struct draft *d)
     d->head.bytes = held.len;
     d->runs[0] = held;
     if (!rc && is_too_far_ahead(d->win, d->target) &&
-        !(rc = ask_answer(d->win, d->target, WIN_FLUSH, false)))
+        !(rc = ask_answer(d->win, d->target, WIN_FLUSH, 0)))
         rc = win_far_wait(d->win, d->target);
     return rc;
 }

@@ -9,6 +9,7 @@
 #define MPI_WIN_FAR_H
 
 #include "mpi/win/win_op.h"
+#include "mpi/win/win_wire.h"
 
 /* Start an operation. With done, the request of it: complete once the operation is, for the origin.
  * Returns MPI_SUCCESS or an error class. */
@@ -17,9 +18,10 @@ int win_far_start(struct win *win, struct win_target *target, const struct win_o
 
 /* Ask a target to answer once all that was asked of it is done, if that is not known. */
 int win_far_ask_flush(struct win *win, struct win_target *target);
-/* Ask for a lock, and wait for it. exclusive: otherwise shared. */
-int win_far_lock(struct win *win, struct win_target *target, bool exclusive);
-/* Ask to give it back, once everything is done; as win_far_ask_flush(). */
+/* Ask for a lock, and wait for it. */
+int win_far_lock(struct win *win, struct win_target *target, enum win_how how);
+/* Ask to give it back, once everything is done; as win_far_ask_flush(). exclusive: otherwise it was
+ * shared. */
 int win_far_ask_unlock(struct win *win, struct win_target *target, bool exclusive);
 /* Wait until no item of a target is under way (NULL: of any). Returns its first error. */
 int win_far_wait(struct win *win, struct win_target *target);

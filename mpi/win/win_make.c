@@ -397,9 +397,9 @@ static int make_comm(struct making *m)
         rc = comm_create(parent->group, context, &comm);
     if (rc)
         return fail(m, rc, "a context could not be agreed on");
-    errh_stop(&comm->errhandler);
-    errh_start(&comm->errhandler, errh_get(&parent->errhandler));
     m->win->comm = comm;
+    comm->handled = win_handle(m->win);
+    win_set_errhandler(m->win, errh_from(MPI_ERRORS_ARE_FATAL));
     m->win->size = comm->size;
     m->win->rank = comm->rank;
     win_name_comm(m->win);
@@ -418,6 +418,10 @@ static void destroy(struct win *win)
         free(piece);
     }
     info_destroy(win->info);
+    if (win->comm) { /* requests may be left */
+        errh_set(&win->comm->errhandler, errh_initial());
+        win->comm->handled = NULL;
+    }
     comm_unref(win->comm);
     win_destroy_object(win);
 }

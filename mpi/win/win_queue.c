@@ -63,12 +63,15 @@ static void pass_over(struct win_queue *queue)
             serving++;
 }
 
-/* The member that has the ticket which is served, where somebody sleeps. */
+/* Where somebody sleeps: the member that has the ticket which is served; or all, for those that pass
+ * it have no ticket. */
 static int sleeper(struct win_queue *queue)
 {
     pass_over(queue);
     if (!atomic_load(&queue->sleepers))
         return WIN_QUEUE_NOBODY;
+    if (atomic_load(&queue->passers))
+        return WIN_QUEUE_ALL;
     uint32_t serving = atomic_load(&queue->serving);
     uint32_t word = word_of(queue, serving), member = (word & 0xffff) - 1;
     return word == win_queue_word(serving, member) && member < queue->members ? (int)member
@@ -168,17 +171,26 @@ void win_queue_sleeps(struct win_queue *queue, bool begins)
         atomic_fetch_sub(&queue->sleepers, 1);
 }
 
-int win_queue_bury(struct win_queue *queue, uint32_t dead)
+void win_queue_passes(struct win_queue *queue, bool begins)
+{
+    if (begins)
+        atomic_fetch_add(&queue->passers, 1);
+    else
+        atomic_fetch_sub(&queue->passers, 1);
+}
+
+bool win_queue_bury(struct win_queue *queue, uint32_t dead, int *wake)
 {
     uint32_t serving = atomic_load(&queue->serving), next = atomic_load(&queue->next);
     uint32_t mark = dead + 1;
-    atomic_store(win_queue_holds(queue, dead), 0);
+    bool held = atomic_exchange(win_queue_holds(queue, dead), 0);
     if (is_taken(word_of(queue, next), next) && /* it may have died then */
         atomic_compare_exchange_strong(&queue->next, &next, next + 1))
         next++;
-    (void)atomic_compare_exchange_strong(&queue->writer, &mark, 0);
+    held |= atomic_compare_exchange_strong(&queue->writer, &mark, 0);
     /* The ticket of one that died with the lock may still be served, as those that waited. */
     for (uint32_t ticket = serving; ticket != next && ticket - serving < queue->slots; ticket++)
         mark_dead(queue, ticket, dead);
-    return sleeper(queue);
+    *wake = sleeper(queue);
+    return held;
 }

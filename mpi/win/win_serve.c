@@ -6,7 +6,7 @@
  * One receive for questions is posted; its handler answers and posts the next one. Handlers run one
  * at a time, so only what an asking thread of this process also uses is locked. A lock that cannot
  * be given at once waits in a list; the first one there has a ticket of the window's queue, and
- * progress looks whether its turn has come.
+ * progress looks whether its turn has come. Those that pass others wait in a list of their own.
  *
  * Everything in a question is checked: an origin that asks for what is not in the window is told
  * so, and a question that breaks the rules is dropped with a line.
@@ -56,7 +56,11 @@ struct win_server {
     _Atomic bool ends; /* the same, for looks */
     struct win_origin *origins;
     struct due *waiting; /* locks, oldest first; the first one has the ticket */
+    struct due *passing; /* those that pass others */
+    bool looks;          /* look is there: may read these four */
+    _Atomic bool has_ticket, passes;
     uint32_t ticket;
+    bool exclusive;
     struct mpid_look look;
     struct mpid_look death; /* of a member */
     uint32_t failures;      /* up to which locks of the dead have been given back */
@@ -209,9 +213,13 @@ static void give_lock(struct win_server *server, const struct due *due)
 static bool is_turn(void *arg)
 {
     const struct win_server *server = arg;
-    const struct due *due = server->waiting;
-    return atomic_load_explicit(&server->ends, memory_order_relaxed) ||
-           win_queue_is_turn(queue_of(server->win), server->ticket, is_exclusive(&due->head));
+    struct win_queue *queue;
+    if (atomic_load_explicit(&server->ends, memory_order_relaxed))
+        return true;
+    queue = queue_of(server->win);
+    return (atomic_load(&server->passes) && win_queue_may_pass(queue)) ||
+           (atomic_load(&server->has_ticket) &&
+            win_queue_is_turn(queue, server->ticket, server->exclusive));
 }
 
 static void turn_sleeps(void *arg, bool begins)
@@ -225,29 +233,42 @@ static const struct mpid_shared_wait watch_turn = {.is_done = is_turn, .sleeps =
 static void on_turn(struct mpid_request *dev);
 
 /* Nobody waits for a lock any more: the origins are told. */
-static void refuse_locks(struct win_server *server, const char *why)
+static void refuse_locks(struct win_server *server, struct due **list)
 {
-    os_log(OS_LOG_WARN, "windows: %s, so a lock is refused", why);
-    while (server->waiting) {
-        struct due *due = server->waiting;
-        server->waiting = due->next;
+    while (*list) {
+        struct due *due = *list;
+        *list = due->next;
         origin_of(server, due->rank)->waits = false; /* it is there */
         answer_nothing(server, due->rank, due->head.tag);
         free(due);
     }
 }
 
-/* Look for the turn of the first lock that waits. */
+static void refuse_all(struct win_server *server, const char *why)
+{
+    struct win *win = server->win;
+    os_log(OS_LOG_WARN, "windows: %s, so a lock is refused", why);
+    if (atomic_exchange(&server->has_ticket, false))
+        win_wake(win, win_queue_give_up(queue_of(win), (uint32_t)win->near_me, server->ticket));
+    if (atomic_exchange(&server->passes, false))
+        win_queue_passes(queue_of(win), false);
+    refuse_locks(server, &server->waiting);
+    refuse_locks(server, &server->passing);
+}
+
+/* Look for turns, while locks wait. */
 static void look_for_turn(struct win_server *server)
 {
     struct win *win = server->win;
+    if (server->looks || !(server->waiting || server->passing))
+        return;
     struct request *request = request_begin(server->comm);
     if (!request) {
-        win_wake(win, win_queue_give_up(queue_of(win), (uint32_t)win->near_me, server->ticket));
-        refuse_locks(server, "there is no memory to wait for a turn");
+        refuse_all(server, "there is no memory to wait for a turn");
         return;
     }
     use(server);
+    server->looks = true;
     server->look = (struct mpid_look){.how = &watch_turn, .arg = server, .request = &request->dev};
     request->state = server;
     (void)mpid_when_done(&request->dev, on_turn);
@@ -256,30 +277,56 @@ static void look_for_turn(struct win_server *server)
 }
 
 /* The first lock that waits takes a ticket. */
-static void await_turn(struct win_server *server)
+static void join(struct win_server *server)
 {
-    server->ticket = win_queue_join(queue_of(server->win), (uint32_t)server->win->near_me);
-    look_for_turn(server);
+    struct win *win = server->win;
+    if (!server->waiting || atomic_load(&server->has_ticket))
+        return;
+    server->exclusive = is_exclusive(&server->waiting->head);
+    server->ticket = win_queue_join(queue_of(win), (uint32_t)win->near_me);
+    atomic_store(&server->has_ticket, true);
 }
 
-/* The turn of the first lock that waits has come. */
+static void give_first(struct win_server *server, struct due **list)
+{
+    struct due *due = *list;
+    *list = due->next;
+    give_lock(server, due);
+    free(due);
+}
+
+/* The turn of the first lock that waits may have come. */
 static void take_turn(struct win_server *server)
 {
     struct win *win = server->win;
-    struct due *due = server->waiting;
     int wake;
-    bool has =
-        win_queue_enter(queue_of(win), (uint32_t)win->near_me, is_exclusive(&due->head), &wake);
-    win_wake(win, wake);
-    if (!has) {
-        look_for_turn(server);
+    if (!atomic_load(&server->has_ticket) ||
+        !win_queue_is_turn(queue_of(win), server->ticket, server->exclusive))
         return;
+    bool has = win_queue_enter(queue_of(win), (uint32_t)win->near_me, server->exclusive, &wake);
+    win_wake(win, wake);
+    if (!has)
+        return;
+    atomic_store(&server->has_ticket, false);
+    give_first(server, &server->waiting);
+    join(server);
+}
+
+/* Give as many locks as can be had to those that pass others. */
+static void pass(struct win_server *server)
+{
+    struct win *win = server->win;
+    int wake;
+    bool has = true;
+    while (has && server->passing) {
+        has = win_queue_take(queue_of(win), (uint32_t)win->near_me, false, &wake);
+        win_wake(win, wake);
+        if (has)
+            give_first(server, &server->passing);
     }
-    server->waiting = due->next;
-    give_lock(server, due);
-    free(due);
-    if (server->waiting)
-        await_turn(server);
+    bool waits = server->passing;
+    if (atomic_exchange(&server->passes, waits) != waits)
+        win_queue_passes(queue_of(win), waits);
 }
 
 static void on_turn(struct mpid_request *dev)
@@ -287,11 +334,22 @@ static void on_turn(struct mpid_request *dev)
     struct request *request = request_of(dev);
     struct win_server *server = request->state;
     (void)p2p_end(request);
-    if (atomic_load(&server->ends))
-        refuse_locks(server, "the window is freed");
-    else
+    server->looks = false;
+    if (atomic_load(&server->ends)) {
+        refuse_all(server, "the window is freed");
+    } else {
+        pass(server);
         take_turn(server);
+        look_for_turn(server);
+    }
     end_use(server);
+}
+
+static void append(struct due **list, struct due *due)
+{
+    while (*list)
+        list = &(*list)->next;
+    *list = due;
 }
 
 static void ask_lock(const struct win_question *q)
@@ -299,7 +357,7 @@ static void ask_lock(const struct win_question *q)
     struct win_server *server = q->server;
     bool again = q->origin->locked || q->origin->waits, has;
     int wake = WIN_QUEUE_NOBODY;
-    struct due *due = again ? NULL : malloc(sizeof(*due)), **end = &server->waiting;
+    struct due *due = again ? NULL : malloc(sizeof(*due));
     if (again)
         os_log(OS_LOG_WARN, "windows: rank %d asks for a lock that it has", q->origin->rank);
     if (!due) {
@@ -308,7 +366,7 @@ static void ask_lock(const struct win_question *q)
     }
     *due = (struct due){NULL, q->origin->rank, q->head};
     q->origin->waits = true;
-    has = !server->waiting &&
+    has = !server->waiting && !server->passing &&
           win_queue_try(queue_of(q->win), (uint32_t)q->win->near_me, is_exclusive(&q->head), &wake);
     win_wake(q->win, wake);
     if (has) {
@@ -316,11 +374,12 @@ static void ask_lock(const struct win_question *q)
         free(due);
         return;
     }
-    while (*end)
-        end = &(*end)->next;
-    *end = due;
-    if (server->waiting == due)
-        await_turn(server);
+    append(q->head.op == WIN_HOW_PASSING ? &server->passing : &server->waiting, due);
+    if (q->head.op == WIN_HOW_PASSING)
+        pass(server);
+    else
+        join(server);
+    look_for_turn(server);
 }
 
 /* ---- locks of the dead ---- */
@@ -372,8 +431,10 @@ static void on_death(struct mpid_request *dev)
         win_bury(server->win, queue_of(server->win));
     for (struct win_origin *origin = server->origins; origin && !server->closed;
          origin = origin->hh.next)
-        if (origin->locked && win_has_failed(server->win, origin->rank))
+        if (origin->locked && win_has_failed(server->win, origin->rank)) {
+            win_tell_dead(server->win, origin->rank, server->win->rank);
             give_back(server, origin);
+        }
     os_unlock(&server->lock);
     await_death(server);
 }
@@ -600,7 +661,7 @@ static bool is_whole(const struct win_question *q, size_t len)
                sum <= (head->runs == 1 ? (uint64_t)PTRDIFF_MAX : WIN_PACKED_MAX);
     case WIN_FETCH:
     case WIN_COMPARE: return head->runs && head->tag && sum <= WIN_DATA_MAX;
-    default: return !head->runs && !head->len && head->tag;
+    default: return !head->runs && !head->len && head->tag && head->op <= WIN_HOW_PASSING;
     }
 }
 

@@ -20,6 +20,7 @@
 #include "mpi/win/win_far.h"
 #include "mpi/win/win_wire.h"
 #include "os/clock.h"
+#include "os/log.h"
 
 enum {
     FLUSHES = 100,
@@ -59,6 +60,17 @@ static int failed(struct win *win, int rc, const char *function, int rank)
 static void set_access(struct win *win, enum win_access access)
 {
     atomic_store_explicit(&win->access, (uint8_t)access, memory_order_relaxed);
+}
+
+/* Whether it is time to look for events: after some locks, and after some time, so that a program
+ * that does nothing else hears of others, and of their deaths. */
+static bool is_time_to_look(struct win *win)
+{
+    struct timespec now; /* to the tick, which costs a few loads */
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    bool ticked = now.tv_nsec != win->looked_at;
+    win->looked_at = now.tv_nsec;
+    return !(++win->turns % LOCKS) || ticked;
 }
 
 static void set_open_all(struct win *win, bool open)
@@ -292,15 +304,21 @@ int win_wait(struct win *win, bool *flag, const char *function)
 
 /* ---- locks of members of this host ---- */
 
-void win_wake(struct win *win, int member)
+static void wake(struct win *win, int member)
 {
-    struct vc *vc = NULL;
-    if (member == WIN_QUEUE_NOBODY)
-        return;
+    struct vc *vc = member == win->near_me ? NULL : comm_vc(win->comm, win_rank_of(win, member));
     if (member == win->near_me)
         mpid_wake();
-    else if ((vc = comm_vc(win->comm, win_rank_of(win, member))))
+    else if (vc)
         mpid_ring(vc);
+}
+
+void win_wake(struct win *win, int member)
+{
+    if (member >= 0)
+        wake(win, member);
+    for (int i = 0; member == WIN_QUEUE_ALL && i < win->near_count; i++)
+        wake(win, i);
 }
 
 struct turn {
@@ -308,15 +326,20 @@ struct turn {
     const struct win_target *target;
     struct win_queue *queue;
     uint32_t ticket;
-    bool exclusive;
+    bool exclusive, passes;
     uint32_t failures; /* up to which the dead have been buried */
 };
+
+static bool may_enter(const struct turn *turn)
+{
+    return turn->passes ? win_queue_may_pass(turn->queue)
+                        : win_queue_is_turn(turn->queue, turn->ticket, turn->exclusive);
+}
 
 static bool is_turn(void *arg)
 {
     const struct turn *turn = arg;
-    return win_queue_is_turn(turn->queue, turn->ticket, turn->exclusive) ||
-           win_failures() != turn->failures;
+    return may_enter(turn) || win_failures() != turn->failures;
 }
 
 static void turn_sleeps(void *arg, bool begins)
@@ -343,14 +366,37 @@ static void turn_tell(void *arg, struct mpid_wait_report *report)
     }
 }
 
+void win_tell_dead(struct win *win, int rank, int target)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    (void)name_get(&win->comm->name, name);
+    if (rank != target) /* nobody asks for a lock of one that died */
+        os_log(OS_LOG_WARN, "%s: rank %d died with a lock of rank %d, which is given back", name,
+               rank, target);
+}
+
+/* The rank at which a lock of this host is. */
+static int target_of(const struct win *win, const struct win_queue *queue)
+{
+    int near = 0;
+    while (win->near[near].queue != queue)
+        near++;
+    return win_rank_of(win, near);
+}
+
 void win_bury(struct win *win, struct win_queue *queue)
 {
     struct process process;
+    int wake;
     for (int i = 0; mpid_failed(i, &process.gid, &process.rank); i++) {
         int rank = group_find(win->comm->group, &process);
-        for (int near = 0; near < win->near_count && rank != MPI_UNDEFINED; near++)
-            if (win_rank_of(win, near) == rank)
-                win_wake(win, win_queue_bury(queue, (uint32_t)near));
+        for (int near = 0; near < win->near_count && rank != MPI_UNDEFINED; near++) {
+            if (win_rank_of(win, near) != rank)
+                continue;
+            if (win_queue_bury(queue, (uint32_t)near, &wake))
+                win_tell_dead(win, rank, target_of(win, queue));
+            win_wake(win, wake);
+        }
     }
 }
 
@@ -368,7 +414,7 @@ static void look_for_turn(struct turn *turn)
 static void wait_turn(struct turn *turn)
 {
     static const struct mpid_shared_wait how = {is_turn, turn_sleeps, turn_tell};
-    while (!win_queue_is_turn(turn->queue, turn->ticket, turn->exclusive)) {
+    while (!may_enter(turn)) {
         uint32_t failures = win_failures();
         win_bury(turn->win, turn->queue);
         turn->failures = failures;
@@ -390,6 +436,25 @@ static bool may_return(struct win_target *target, bool exclusive)
     if (!target->return_ns)
         target->return_ns = now + RETURN_NS;
     return now < target->return_ns;
+}
+
+/* A reader that has other locks waits for a writer that has this one, and not for those that wait
+ * themselves: two such readers, and a writer at each of their locks, would wait for each other. */
+static void lock_past(struct win *win, struct win_target *target)
+{
+    struct turn turn = {.win = win, .target = target, .queue = target->queue, .passes = true};
+    int wake;
+    bool has = win_queue_take(target->queue, (uint32_t)win->near_me, false, &wake);
+    win_wake(win, wake);
+    if (has)
+        return;
+    win_queue_passes(target->queue, true);
+    while (!has) {
+        wait_turn(&turn);
+        has = win_queue_take(target->queue, (uint32_t)win->near_me, false, &wake);
+        win_wake(win, wake);
+    }
+    win_queue_passes(target->queue, false);
 }
 
 static __attribute__((noinline)) void lock_slow(struct win *win, struct win_target *target,
@@ -421,15 +486,21 @@ static void lock_near(struct win *win, struct win_target *target, bool exclusive
         return;
     }
     win_wake(win, wake);
-    lock_slow(win, target, exclusive);
+    if (!exclusive && win->locks > 1)
+        lock_past(win, target);
+    else
+        lock_slow(win, target, exclusive);
 }
 
 /* ---- locks ---- */
 
 static int take_lock(struct win *win, struct win_target *target, bool exclusive)
 {
+    bool passes = !exclusive && (win->locks > 1 || win->access == WIN_LOCK_ALL);
     if (!target->queue)
-        return win_far_lock(win, target, exclusive);
+        return win_far_lock(win, target, exclusive ? WIN_HOW_EXCLUSIVE
+                                         : passes  ? WIN_HOW_PASSING
+                                                   : WIN_HOW_SHARED);
     lock_near(win, target, exclusive);
     if (!win_has_failed(win, target->rank))
         return MPI_SUCCESS;
@@ -475,7 +546,7 @@ static const char *begin_lock(struct win *win, struct win_target *target, enum w
     const char *wrong = target->locked   ? "the target is locked by this process already"
                         : !may_lock(win) ? "an epoch of another kind is open here"
                                          : NULL;
-    *looks = !(++win->turns % LOCKS);
+    *looks = is_time_to_look(win);
     if (!wrong) {
         target->locked = (uint8_t)how;
         close_fence(win);
@@ -522,7 +593,7 @@ int win_lock(struct win *win, int rank, bool exclusive, int assert, const char *
     const char *wrong = begin_lock(win, target, how, &looks);
     if (wrong)
         return no_epoch(win, function, wrong);
-    if (looks) /* a program that does nothing else hears of others, too */
+    if (looks)
         (void)mpid_progress();
     if (how != WIN_NOCHECK && (rc = take_lock(win, target, exclusive))) {
         end_lock(win, target);
@@ -564,7 +635,7 @@ int win_lock_all(struct win *win, int assert, const char *function)
     if (assert & ~MPI_MODE_NOCHECK)
         return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a lock's", assert);
     os_lock(&win->lock);
-    bool good = may_lock(win) && win->access != WIN_LOCK;
+    bool good = may_lock(win) && win->access != WIN_LOCK, looks = is_time_to_look(win);
     if (good) {
         set_access(win, WIN_LOCK_ALL);
         set_open_all(win, assert & MPI_MODE_NOCHECK);
@@ -572,6 +643,8 @@ int win_lock_all(struct win *win, int assert, const char *function)
     os_unlock(&win->lock);
     if (!good)
         return no_epoch(win, function, "an epoch is open here: end it first");
+    if (looks)
+        (void)mpid_progress();
     for (int i = 0; i < win->near_count && !win->open_all; i++) {
         if (!win->near[i].queue)
             continue;

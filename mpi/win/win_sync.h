@@ -51,6 +51,8 @@ int win_open_target(struct win *win, struct win_target *target, const char *func
 const char *win_is_busy(const struct win *win);
 /* Give back what members of this host that have died hold of a queue, or wait for. */
 void win_bury(struct win *win, struct win_queue *queue);
+/* Name a dead holder of a lock. */
+void win_tell_dead(struct win *win, int rank, int target);
 /* Wake a member of this host, a result of mpi/win/win_queue.h. */
 void win_wake(struct win *win, int member);
 

@@ -31,9 +31,16 @@ enum win_ask {
     WIN_FETCH,   /* MPI_Get_accumulate, MPI_Fetch_and_op: change, and answer with what was there */
     WIN_COMPARE, /* two elements of data: what it is compared with, and what it becomes */
     WIN_FLUSH,
-    WIN_LOCK_ASK, /* op: MPI_LOCK_SHARED less MPI_LOCK_EXCLUSIVE, or 0 */
-    WIN_UNLOCK,   /* likewise */
+    WIN_LOCK_ASK, /* op: enum win_how */
+    WIN_UNLOCK,   /* op: WIN_HOW_EXCLUSIVE or _SHARED */
     WIN_ASKS
+};
+
+/* How a lock is asked for. */
+enum win_how {
+    WIN_HOW_EXCLUSIVE,
+    WIN_HOW_SHARED,
+    WIN_HOW_PASSING /* shared, by an origin that may have other locks, for which others may wait */
 };
 
 struct win_head {

@@ -51,6 +51,14 @@ static int enter(struct win_queue *q, uint32_t me, bool exclusive)
     return wake;
 }
 
+/* Returns the member to wake. */
+static int bury(struct win_queue *q, uint32_t dead, bool held)
+{
+    int wake;
+    assert_int_equal(win_queue_bury(q, dead, &wake), held);
+    return wake;
+}
+
 static void test_uncontended(void **state)
 {
     (void)state;
@@ -101,12 +109,12 @@ static void test_dead(void **state)
     uint32_t dead = win_queue_join(q, 1), next = win_queue_join(q, 2);
     (void)dead;
     win_queue_sleeps(q, true);
-    assert_int_equal(win_queue_bury(q, 0), 1);
-    assert_int_equal(win_queue_bury(q, 0), 1); /* by two who hear of it */
+    assert_int_equal(bury(q, 0, true), 1);
+    assert_int_equal(bury(q, 0, false), 1); /* by two who hear of it */
     assert_false(win_queue_is_turn(q, next, true));
-    assert_int_equal(win_queue_bury(q, 1), 2);
+    assert_int_equal(bury(q, 1, false), 2);
     assert_true(win_queue_is_turn(q, next, true));
-    assert_int_equal(win_queue_bury(q, 1), 2); /* once more changes nothing */
+    assert_int_equal(bury(q, 1, false), 2); /* once more changes nothing */
     assert_true(win_queue_is_turn(q, next, true));
     (void)enter(q, 2, true);
     (void)win_queue_leave(q, 2, true);
@@ -114,7 +122,7 @@ static void test_dead(void **state)
     for (int i = 0; i < 2; i++)
         assert_true(try(q, 3, false));
     assert_false(try(q, 4, true));
-    (void)win_queue_bury(q, 3);
+    (void)bury(q, 3, true);
     assert_true(try(q, 4, true));
     free(q);
 }
@@ -131,8 +139,8 @@ static void test_dead_waiters(void **state)
     (void)win_queue_join(q, 1);
     uint32_t writer = win_queue_join(q, 4);
     win_queue_sleeps(q, true);
-    (void)win_queue_bury(q, 2);
-    (void)win_queue_bury(q, 1);
+    (void)bury(q, 2, false);
+    (void)bury(q, 1, false);
     assert_false(win_queue_is_turn(q, reader, false));
     assert_int_equal(win_queue_leave(q, 0, true), 3);
     assert_true(win_queue_is_turn(q, reader, false));
@@ -209,6 +217,7 @@ static void test_killed(void **state)
     _Atomic long *locked = (_Atomic long *)(void *)((char *)q + win_queue_len(MEMBERS));
     win_queue_init(q, MEMBERS);
     for (int i = 0; i < KILLS; i++) {
+        int wake;
         long before = atomic_load(locked);
         pid_t child = fork();
         assert_true(child >= 0);
@@ -219,7 +228,7 @@ static void test_killed(void **state)
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, NULL, 0), child);
         assert_true(atomic_load(locked) > before);
-        (void)win_queue_bury(q, 1);
+        (void)win_queue_bury(q, 1, &wake);
         uint32_t ticket = win_queue_join(q, 2);
         assert_true(win_queue_is_turn(q, ticket, true));
         (void)enter(q, 2, true);

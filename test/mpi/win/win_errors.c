@@ -5,10 +5,12 @@
 #include "windows.h"
 
 static int handled, deleted;
+static MPI_Win handled_on;
 
 static void on_error(MPI_Win *win, int *code, ...)
 {
-    (void)win, (void)code;
+    (void)code;
+    handled_on = *win;
     handled++;
 }
 
@@ -108,6 +110,27 @@ static void ranges(struct window *w, int last)
     rc = rc ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK(check_class(rc) == MPI_ERR_RMA_RANGE);
     OK(MPI_Win_unlock(last, w->win));
+}
+
+/* A request's error goes to the window's handler, too. */
+static void handled_at_wait(struct window *w, int last)
+{
+    long v[2] = {1, 2};
+    MPI_Request request;
+    MPI_Errhandler handler;
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+    OK(MPI_Win_create_errhandler(on_error, &handler));
+    OK(MPI_Win_set_errhandler(w->win, handler));
+    handled = 0;
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, last, 0, w->win));
+    int rc = MPI_Rget(v, 2, MPI_LONG, last, window_at(w, last, w->count - 1), 2, MPI_LONG, w->win,
+                      &request);
+    rc = rc ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(check_class(rc) == MPI_ERR_RMA_RANGE && handled == 1 && handled_on == w->win);
+    OK(MPI_Win_unlock(last, w->win));
+    OK(MPI_Errhandler_free(&handler));
+    OK(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 }
 
 static void objects(struct window *w)
@@ -240,6 +263,7 @@ int main(int argc, char **argv)
         epochs(&w);
         arguments(&w);
         ranges(&w, size - 1);
+        handled_at_wait(&w, size - 1);
         OK(MPI_Barrier(MPI_COMM_WORLD));
         deleted = 0;
         window_close(&w);

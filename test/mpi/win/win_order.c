@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Readers that have one lock already do not wait for a writer that waits itself: ranks 0 and 1 each
+ * have a shared lock that ranks 2 and 3 want exclusively, and then want the other one. */
+#include <unistd.h>
+
+#include "windows.h"
+
+enum {
+    WHILE_US = 100000 /* for others to be waiting */
+};
+
+static void read_from(struct window *w, int target)
+{
+    long value;
+    OK(MPI_Get(&value, 1, MPI_LONG, target, window_at(w, target, 0), 1, MPI_LONG, w->win));
+    OK(MPI_Win_flush(target, w->win));
+}
+
+/* The target that a reader has, and the one that it wants. */
+static void read_both(struct window *w, int rank, int by_all)
+{
+    int mine = 2 + rank, other = 3 - rank;
+    if (by_all)
+        OK(MPI_Win_lock_all(0, w->win));
+    else
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, mine, 0, w->win));
+    read_from(w, mine);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    usleep(WHILE_US);
+    if (!by_all)
+        OK(MPI_Win_lock(MPI_LOCK_SHARED, other, 0, w->win));
+    read_from(w, other);
+    if (by_all) {
+        OK(MPI_Win_unlock_all(w->win));
+        return;
+    }
+    OK(MPI_Win_unlock(mine, w->win));
+    OK(MPI_Win_unlock(other, w->win));
+}
+
+static void write_one(struct window *w, int rank, int target)
+{
+    long value = rank;
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
+    OK(MPI_Put(&value, 1, MPI_LONG, target, window_at(w, target, 0), 1, MPI_LONG, w->win));
+    OK(MPI_Win_unlock(target, w->win));
+}
+
+int main(int argc, char **argv)
+{
+    OK(MPI_Init(&argc, &argv));
+    int rank = check_rank(MPI_COMM_WORLD);
+    CHECK(check_size(MPI_COMM_WORLD) == 4);
+    for (int kind = 0; kind < WINDOW_KINDS; kind++) {
+        for (int by_all = 0; by_all < 2; by_all++) {
+            for (int across = 0; across < 2; across++) { /* the writers are the targets, or not */
+                struct window w = window_open(MPI_COMM_WORLD, (enum window_kind)kind, 1);
+                OK(MPI_Barrier(MPI_COMM_WORLD));
+                if (rank < 2)
+                    read_both(&w, rank, by_all);
+                else
+                    write_one(&w, rank, across ? 5 - rank : rank);
+                OK(MPI_Barrier(MPI_COMM_WORLD));
+                CHECK(rank < 2 || w.mine[0] == (across ? 5 - rank : rank));
+                window_close(&w);
+            }
+        }
+    }
+    OK(MPI_Finalize());
+    return 0;
+}

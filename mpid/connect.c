@@ -512,6 +512,12 @@ static bool relies_on(const struct chan_link *link)
     return !link->ops->stage || link->ops->stage(link) == CHAN_STAGE_SAID;
 }
 
+bool connect_may_be_abandoned(const struct vc *vc)
+{
+    bool forms = vc->state == VC_BINDING || vc->state == VC_CONNECTING;
+    return vc->foreign && forms && !vc->send_head && !vc->control_head && !(vc->bound && relies_on(vc->bound));
+}
+
 static enum chan_answer answer_to(struct vc *vc, const struct chan_ops *ops)
 {
     if (vc->state == VC_FAILED)

@@ -26,6 +26,9 @@ void connect_introduced(struct vc *vc);
 /* Whether a channel leads to a rank of our group; not known while that has no card. */
 enum connect_way { CONNECT_NO_WAY, CONNECT_WAY, CONNECT_UNKNOWN };
 enum connect_way connect_way_to(uint32_t rank);
+/* Whether a link to a process of another job, which is being made here, can be given up: nothing waits for it, and the
+ * peer does not hold it for open. */
+bool connect_may_be_abandoned(const struct vc *vc);
 /* The process of the VC has ended: read what it has left, and then fail. */
 void connect_ended(struct vc *vc);
 /* A process of our group tells us something by BNR_Xcast(). */

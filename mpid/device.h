@@ -219,9 +219,9 @@ void lost_add_vc(struct vc *vc);
 void lost_remove_vc(struct vc *vc);
 /* How what begins in a context that has failed ends; MPID_OK: it has not failed. */
 enum mpid_error lost_context(uint32_t context);
-/* A connection has failed. */
-void lost_vc(void);
-/* A process has ended; failed: otherwise than by MPI_Finalize. */
+void lost_vc(void); /* a connection has failed */
+bool lost_is_wanted(const struct vc *vc); /* whether a send to that process, or a receive from it, is not over */
+/* A process has ended, or one of another job has gone; failed: otherwise than by MPI_Finalize (mpid/foreign.h). */
 void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed);
 void lost_fini(void);
 

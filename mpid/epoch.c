@@ -23,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpid/connect.h"
 #include "mpid/crash.h"
 #include "mpid/device.h"
 #include "mpid/region.h"
@@ -144,7 +145,7 @@ static void close_one(struct vc *vc, void *arg)
     if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE) {
         vc_close(vc);
         closing->again = true;
-    } else if (vc->foreign && vc->state < VC_ACCEPTING && !vc->send_head && !vc->control_head) {
+    } else if (connect_may_be_abandoned(vc)) {
         vc_abandon(vc); /* the other job may compute, or not know this one any more */
     }
     bool has_parted = vc->foreign && vc->state == VC_CLOSE_ACKED; /* it has nothing to say, and may compute */

@@ -13,6 +13,11 @@
  * peer: a link that breaks is its end, and a process that waits makes a link to each, to hear of
  * that.
  *
+ * A process has parted once it has freed all communicators with this one, or has called MPI_Finalize: it closes the link
+ * then, and may end. Collectives of a communicator that this process still has go on among the others, so they fail with
+ * a process only where its link breaks while it is open, or where something is wanted of it: one that cannot be reached
+ * any more, and that nothing is wanted of, is taken for one that has parted.
+ *
  * Two processes of two jobs prove to each other who they are by a secret that is a hash of the
  * keys of both jobs. A key is a hash of the job's own secret, which stays in the job.
  */

@@ -26,6 +26,7 @@ struct failed_context {
 };
 
 static struct failed_context *failed_contexts;
+static bool any_parted; /* a process of another job has parted from this one, and has gone */
 
 /* ---- known losses ---- */
 
@@ -158,7 +159,7 @@ static bool find_senders(void *arg, const struct mpid_comm_view *view)
 static bool may_come(uint32_t context)
 {
     struct senders senders = {.context = context, .left = true};
-    if ((ended_failed_count() || device.alone) && device.each_comm)
+    if ((ended_failed_count() || device.alone || any_parted) && device.each_comm)
         device.each_comm(find_senders, &senders);
     return senders.left;
 }
@@ -210,6 +211,25 @@ static void end_receives(void)
 void lost_vc(void)
 {
     end_receives();
+}
+
+struct wanted {
+    const struct vc *vc;
+    bool is_there;
+};
+
+static void look_for_wanted(const struct mpid_request *request, void *arg)
+{
+    struct wanted *wanted = arg;
+    wanted->is_there |= request->vc == wanted->vc;
+}
+
+bool lost_is_wanted(const struct vc *vc)
+{
+    struct wanted wanted = {vc, vc->send_head || vc->pending || vc->asked || vc->bulk || vc->arriving || vc->landing};
+    if (!wanted.is_there)
+        match_each_posted(&device.match, look_for_wanted, &wanted);
+    return wanted.is_there;
 }
 
 /* ---- processes that cannot be reached ---- */
@@ -347,6 +367,7 @@ void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed)
     memcpy(&id, gid, sizeof(id));
     if (failed && ended_note_failed(gid, rank) && device.contexts_of)
         device.contexts_of(&id, rank, fail_context);
+    any_parted |= !failed && !device_is_own_group(gid);
     look_again = true;
     end_receives();
     notice_ended();
@@ -355,6 +376,7 @@ void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed)
 void lost_fini(void)
 {
     look_again = true;
+    any_parted = false;
     struct failed_context *failed, *next;
     HASH_ITER(hh, failed_contexts, failed, next) {
         HASH_DEL(failed_contexts, failed);

@@ -519,6 +519,7 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
                  why);
     vc->failure = (uint8_t)error;
     vc->was_open = before >= VC_OPEN;
+    bool has_failed = vc->was_open || lost_is_wanted(vc);
     if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE)) {
         device_note_lost(vc);
         if (parted.note)
@@ -531,7 +532,7 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
     send_fail(vc, error);
     opening_end(vc);
     if (vc->foreign && vc->refs) /* nobody else tells of that */
-        lost_process(&vc->peer.gid, vc->peer.rank, true);
+        lost_process(&vc->peer.gid, vc->peer.rank, has_failed);
     else
         lost_vc();
     vc_check(vc);

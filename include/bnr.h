@@ -299,8 +299,8 @@ int BNR_Spawn(const BNR_Spawn_attr *attr, int *id);
  * more. */
 int BNR_Spawn_state(int id, int *ended, int *status);
 /* The two jobs depend on each other, or do so no longer; at first they do not. BNR_Spawn_state() is not called for
- * this id any more. */
-int BNR_Spawn_link(int id, int is_linked);
+ * this id any more; but for *asked (NULL: for none), until that has ended, as mpiexec has taken note then. */
+int BNR_Spawn_link(int id, int is_linked, int *asked);
 /* What the job's spawner has given it; NULL: it was not spawned. Valid until the process ends. */
 int BNR_Get_note(const char **note);
 

@@ -265,8 +265,10 @@ bool mpid_knows_others(void);
 int mpid_spawn(const char *const *words, const char *note, int *id);
 /* Whether it has ended, and with which exit code; then id means nothing any more. */
 bool mpid_spawn_ended(int id, int *status);
-/* Whether its failure is this job's; at first it is not. */
-void mpid_spawn_link(int id, bool is_linked);
+/* Its failure is this job's from now on. */
+void mpid_spawn_link(int id);
+/* It is no longer. Waits until mpiexec has taken note of it. */
+void mpid_spawn_unlink(int id);
 /* Publish a name, take it back, or look it up; it is known as BNR_Name() says. Waits. Returns 0; -EEXIST, -ENOENT,
  * -EPERM or another -errno; text: of the name, in or out (MPID_NAME_MAX bytes and a NUL). */
 enum mpid_name { MPID_PUBLISH, MPID_UNPUBLISH, MPID_LOOKUP };

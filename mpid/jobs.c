@@ -23,11 +23,36 @@ bool mpid_spawn_ended(int id, int *status)
     return rc || ended;
 }
 
-void mpid_spawn_link(int id, bool is_linked)
+void mpid_spawn_link(int id)
 {
     os_lock(&device.lock);
-    (void)BNR_Spawn_link(id, is_linked);
+    (void)BNR_Spawn_link(id, 1, NULL);
     os_unlock(&device.lock);
+}
+
+struct unlinking {
+    int id;
+    bool is_over;
+};
+
+static bool is_unlinked(void *arg)
+{
+    struct unlinking *unlinking = arg;
+    int status;
+    if (!unlinking->is_over) /* a condition may be asked once more */
+        unlinking->is_over = mpid_spawn_ended(unlinking->id, &status);
+    return unlinking->is_over;
+}
+
+void mpid_spawn_unlink(int id)
+{
+    static const struct mpid_condition unlinked = {.is_done = is_unlinked};
+    struct unlinking unlinking = {0};
+    os_lock(&device.lock);
+    int rc = BNR_Spawn_link(id, 0, &unlinking.id);
+    os_unlock(&device.lock);
+    if (!rc && !is_unlinked(&unlinking))
+        mpid_wait_condition(&unlinked, &unlinking);
 }
 
 const char *mpid_spawn_note(void)

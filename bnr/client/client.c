@@ -546,9 +546,9 @@ int BNR_Spawn_state(int id, int *ended, int *status)
     return orders_state(id, ended, status);
 }
 
-int BNR_Spawn_link(int id, int is_linked)
+int BNR_Spawn_link(int id, int is_linked, int *asked)
 {
-    return client.count ? orders_link(client.backend, id, is_linked) : BNR_ERR_NOT_INIT;
+    return client.count ? orders_link(client.backend, id, is_linked, asked) : BNR_ERR_NOT_INIT;
 }
 
 int BNR_Get_note(const char **note)

@@ -304,14 +304,24 @@ int orders_state(int id, int *ended, int *status)
     return BNR_SUCCESS;
 }
 
-int orders_link(struct backend *b, int id, int is_linked)
+int orders_link(struct backend *b, int id, int is_linked, int *asked)
 {
-    struct ordered *s = find(id);
+    char number[16];
+    const char *const words[] = {number, NULL};
+    struct ordered *job = find(id), *s = create();
+    int rc = s ? BNR_SUCCESS : BNR_ERR_NOMEM, own;
+    snprintf(number, sizeof(number), "%d", id);
+    if (job)
+        job->is_let_go = true;
+    if (job && !is_linked)
+        leave_job(job);
+    if (!rc && b->ops->caps & BNR_CAP_XCAST)
+        rc = order(b, is_linked ? ORDER_LINK : ORDER_UNLINK, s->id, words);
+    else if (!rc)
+        s->has_ended = true;
     if (s)
-        s->is_let_go = true;
-    if (s && !is_linked)
-        leave_job(s);
-    return b->ops->caps & BNR_CAP_XCAST ? order(b, is_linked ? ORDER_LINK : ORDER_UNLINK, id, NULL) : BNR_SUCCESS;
+        s->is_let_go = !asked;
+    return keep(s, rc, asked ? asked : &own);
 }
 
 void orders_leave(void)

@@ -16,7 +16,7 @@ void orders_take_note(void);
 
 int orders_start(struct backend *b, const BNR_Spawn_attr *attr, int *id);
 int orders_state(int id, int *ended, int *status);
-int orders_link(struct backend *b, int id, int is_linked);
+int orders_link(struct backend *b, int id, int is_linked, int *asked);
 int orders_name(struct backend *b, enum BNR_Name_call call, const char *name, const char *text, int *id);
 int orders_name_state(int id, int *done, int *code, char *text, size_t size);
 const char *orders_note(void);

@@ -6,14 +6,14 @@
  *
  *   ORDER_SPAWN    u32 kind, u32 id, then words, each with its 0: the note (or ""), and the command line of
  *                  an mpiexec behind its name
- *   ORDER_LINK     u32 kind, u32 id: the job with this id is connected to the rank's
- *   ORDER_UNLINK   u32 kind, u32 id: it is no longer
+ *   ORDER_LINK     u32 kind, u32 id, then a word: the number of a job, which is connected to the rank's
+ *   ORDER_UNLINK   u32 kind, u32 id, then the same: it is no longer
  *   ORDER_PUBLISH, ORDER_UNPUBLISH, ORDER_LOOKUP   u32 kind, u32 id, then two words: a name, and the text
  *                  that it stands for, "" but to publish (names.h)
  *
  * A rank chooses the ids. mpiexec answers by a letter from no rank with tag ORDER_TAG: u32 id, u32 status, and
- * the text of a name that was looked up. The status of a job is its exit code, when it has ended; that of a
- * name 0 or -errno.
+ * the text of a name that was looked up. The status of a job is its exit code, when it has ended; that of
+ * others 0 or -errno.
  *
  * A process without mpiexec starts one itself, with a socket as its --keepalive, and says ORDER_STAY there, one byte,
  * once the job is to outlive it.

@@ -287,19 +287,27 @@ void run_spawn_rank_ended(struct run *run, int rank)
 
 /* ---- orders ---- */
 
+static void link_job(struct run *run, int rank, bool is_linked, char **words)
+{
+    struct run_spawned *s = words && words[0] ? find(run, rank, (uint32_t)strtoul(words[0], NULL, 10)) : NULL;
+    if (s)
+        s->is_linked = is_linked;
+}
+
 static void take_order(void *arg, int rank, const uint8_t *data, size_t len)
 {
     struct run *run = arg;
     uint32_t kind = len < ORDER_HEAD ? 0 : os_be32_get(data), id = kind ? os_be32_get(data + 4) : 0;
-    struct run_spawned *s = find(run, rank, id);
     char *const none[] = {NULL};
     char **words = NULL;
     switch (kind) {
     case ORDER_SPAWN: spawn(run, rank, id, data + ORDER_HEAD, len - ORDER_HEAD); break;
     case ORDER_LINK:
     case ORDER_UNLINK:
-        if (s)
-            s->is_linked = kind == ORDER_LINK;
+        words = list_words(none, data + ORDER_HEAD, len - ORDER_HEAD);
+        link_job(run, rank, kind == ORDER_LINK, words);
+        free(words);
+        tell(run, rank, id, 0, "");
         break;
     case ORDER_PUBLISH:
     case ORDER_UNPUBLISH:

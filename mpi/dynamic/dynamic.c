@@ -99,7 +99,7 @@ int dynamic_spawn(struct comm *comm, int root, struct order *order, int failed, 
     int rc = dynamic_bind(comm, root, fd, failed, new);
     if (!rc && s.id) {
         (*new)->spawned = s.id;
-        mpid_spawn_link(s.id, true);
+        mpid_spawn_link(s.id);
     }
     return rc;
 }
@@ -129,7 +129,7 @@ int dynamic_begin(char *why, size_t size)
 void dynamic_part(struct comm *comm)
 {
     if (comm->spawned)
-        mpid_spawn_link(comm->spawned, false);
+        mpid_spawn_unlink(comm->spawned);
     struct agree all = comm_everyone(comm);
     uint64_t nothing = 0;
     (void)agree_max(&all, &nothing, 1);

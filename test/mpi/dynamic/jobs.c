@@ -418,6 +418,25 @@ static void part(char *program, char *how)
     usleep(300000);
 }
 
+/* The same where word of the parting comes to mpiexec late: the daemon that brings it stands still for a second. */
+static void part_late(char *program)
+{
+    char *words[] = {"failing", "parted", NULL};
+    MPI_Comm inter;
+    MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 1, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    talk(inter, 0);
+    pid_t daemon = rank ? getppid() : 0;
+    if (daemon && !fork()) {
+        sleep(1);
+        kill(daemon, SIGCONT);
+        _exit(0);
+    }
+    if (daemon)
+        kill(daemon, SIGSTOP);
+    MPI_Comm_disconnect(&inter);
+    sleep(1);
+}
+
 static int count_children(void)
 {
     char path[64], line[4096] = "";
@@ -649,6 +668,30 @@ static void leave(char *program)
     talk(inter, 0);
 }
 
+/* The spawner is done with the last collective, and in MPI_Finalize; processes that it has spawned are not. */
+static void go_early(char *program)
+{
+    char *words[] = {"late", NULL};
+    MPI_Comm inter;
+    int word = 7;
+    MPI_Comm_spawn(program, words, 3, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    MPI_Barrier(inter);
+    MPI_Bcast(&word, 1, MPI_INT, rank ? MPI_PROC_NULL : MPI_ROOT, inter);
+}
+
+static void be_late(void)
+{
+    int word = 0;
+    MPI_Barrier(parent);
+    if (!rank)
+        usleep(1500000);
+    MPI_Bcast(&word, 1, MPI_INT, 0, parent);
+    claim(word == 7, "what the spawner has sent");
+    MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
+    int rc = MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 1, parent, MPI_STATUS_IGNORE);
+    claim(class_of(rc) == MPI_ERR_PROC_ABORTED, "nobody is left that could send");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -660,7 +703,7 @@ int main(int argc, char **argv)
     char *child[] = {"child", "0", NULL}, *below[] = {"child", "2", NULL};
     claim((parent != MPI_COMM_NULL) == (getenv("JOBS_PARENT") || !strcmp(act, "child") || !strcmp(act, "number") ||
                                         !strcmp(act, "soft") || !strcmp(act, "failing") || !strcmp(act, "lost") ||
-                                        !strcmp(act, "left") || !strcmp(act, "stay")), "a parent exactly where this was spawned");
+                                        !strcmp(act, "left") || !strcmp(act, "stay") || !strcmp(act, "late")), "a parent exactly where this was spawned");
     if (!strcmp(act, "spawn"))
         spawn(argv[0], child, number, more);
     else if (!strcmp(act, "deep"))
@@ -715,6 +758,12 @@ int main(int argc, char **argv)
         leave(argv[0]);
     else if (!strcmp(act, "left"))
         talk(parent, 1);
+    else if (!strcmp(act, "part_late"))
+        part_late(argv[0]);
+    else if (!strcmp(act, "early"))
+        go_early(argv[0]);
+    else if (!strcmp(act, "late"))
+        be_late();
     else
         claim(0, "an act that there is");
     MPI_Finalize();

@@ -67,7 +67,12 @@ def main():
     if "--host" not in options: # the socket is of one host
         check("two ends of a socket", [0], start(2, "join"))
     check("MPI_Finalize without MPI_Comm_disconnect", [0], start(2, "leave"))
+    check("MPI_Finalize while others are in the last collective", [0], start(1, "early"))
     check("a child that is killed, once it is parted", [0], start(2, "part", "parted"), holds=lambda text: "signal 9" in text)
+    if not options:
+        check("a child that is killed before mpiexec can have heard that it is parted", [0],
+              start(2, "part_late", before=["--launcher-cmd", "env HOST=%h", "-host", "localhost:1,elsewhere:1"]),
+              holds=lambda text: "signal 9" in text)
     check("a child that is killed before", [137], start(2, "part", "joined"), holds=lambda text: "is connected" in text)
     check("a child that aborts", [17], start(2, "part", "abort"), holds=lambda text: "code 17" in text)
     check("a child that goes without a word", [0], start(1, "lose", before=["--enable-recovery"]),

@@ -58,9 +58,12 @@ enum {
     BNR_ERR_TIMEOUT = -10,
     BNR_ERR_COMM = -11,        /* the connection to the launcher is lost */
     BNR_ERR_PROC_FAILED = -12, /* a process that this call needs has ended */
+    BNR_ERR_SPAWN = -13,       /* processes could not be started */
     BNR_ERR_PERM = -14,        /* another process already is this rank */
-    BNR_ERR_PROTO = -15,       /* shared memory holds what no member would write */
-    BNR_ERR_AGAIN = -16        /* not now: try again later */
+    BNR_ERR_PROTO = -15,       /* shared memory, or a peer's message, holds what no member would write */
+    BNR_ERR_AGAIN = -16,       /* not now: try again later */
+    BNR_ERR_CANCELED = -17,    /* by BNR_Cancel, here or at another member */
+    BNR_ERR_MISMATCH = -18     /* members made different calls, or with different arguments */
 };
 
 /* A sentence for any code; static, never NULL. */

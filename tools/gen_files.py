@@ -37,6 +37,7 @@ FOLDERS = {
     "channels/ofi": "Fabrics, by libfabric: a module.",
     "bnr/core": "Engines that know no file, process or loop.",
     "bnr/wire": "Bytes from the network and from files to values, and back; no I/O.",
+    "bnr/group": "Groups of processes that were not started together, without I/O.",
     "bnr/host": "What the processes of one host share: in the library and in mpiexec.",
     "bnr/client": "BNR in the MPI library.",
     "bnr/launch": "Programs, processes, and their end.",

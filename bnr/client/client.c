@@ -661,9 +661,12 @@ const char *BNR_Strerror(int code)
     case BNR_ERR_TIMEOUT: return "time has run out";
     case BNR_ERR_COMM: return "the connection to mpiexec is lost";
     case BNR_ERR_PROC_FAILED: return "a process that is needed has ended";
+    case BNR_ERR_SPAWN: return "processes could not be started";
     case BNR_ERR_PERM: return "another process is this rank";
-    case BNR_ERR_PROTO: return "shared memory of the job is damaged";
+    case BNR_ERR_PROTO: return "shared memory of the job, or a peer's message, is damaged";
     case BNR_ERR_AGAIN: return "not now; try again later";
+    case BNR_ERR_CANCELED: return "the call was cancelled";
+    case BNR_ERR_MISMATCH: return "members of the group made different calls";
     default: return "unknown code";
     }
 }

@@ -1,124 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Ports of this process, and calls to those of others; see port.h. */
+/* The ports of MPI_Open_port, and waits at them; see port.h. */
 #include "mpi/dynamic/port.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "include/mpid.h"
 #include "mpi/comm/pipe.h"
-#include "mpi/dynamic/port_name.h"
-#include "os/accept.h"
-#include "os/clock.h"
 #include "os/lock.h"
-#include "os/random.h"
+#include "os/port.h"
+#include "os/port_name.h"
 
-enum {
-    GUESTS = 32,              /* callers that have not proven anything yet */
-    BACKLOG = 128,
-    ROUNDS = 64,              /* of GUESTS: more than the backlog */
-    UNANSWERED = 100          /* so often a caller is hung up on until it gives up */
-};
-static const uint64_t patience_ns = 10000000000u; /* with each of them */
+_Static_assert(OS_PORT_TEXT <= MPI_MAX_PORT_NAME, "a name fits");
 
 struct open_port {
     struct open_port *next;
-    int fd;
+    struct os_port *port;
     int users; /* threads that accept */
     bool closed;
-    struct port_name name;
-    char text[MPI_MAX_PORT_NAME];
 };
 
 static struct os_lock lock = OS_LOCK_INIT; /* guards the list, users and closed */
 static struct open_port *ports;
 
-/* ---- addresses ---- */
-
-static bool is_usable(const struct ifaddrs *one, bool loopback)
+static void watch(void *arg, int fd)
 {
-    const union port_address *address = (const union port_address *)(const void *)one->ifa_addr;
-    if (!address || !(one->ifa_flags & IFF_UP) || !(one->ifa_flags & IFF_LOOPBACK) == loopback)
-        return false;
-    if (address->any.sa_family == AF_INET6)
-        return !IN6_IS_ADDR_LINKLOCAL(&address->v6.sin6_addr);
-    return address->any.sa_family == AF_INET;
+    (void)arg;
+    mpid_watch_fd(fd);
 }
 
-/* The addresses of this host: those of networks first. */
-static void list_addresses(struct port_name *name)
+static void unwatch(void *arg, int fd)
 {
-    struct ifaddrs *all = NULL;
-    if (getifaddrs(&all))
-        all = NULL;
-    for (int loopback = 0; loopback < 2; loopback++)
-        for (struct ifaddrs *one = all; one && name->count < PORT_ADDRESSES; one = one->ifa_next)
-            if (is_usable(one, loopback))
-                memcpy(&name->address[name->count++], one->ifa_addr,
-                       one->ifa_addr->sa_family == AF_INET ? sizeof(struct sockaddr_in)
-                                                           : sizeof(struct sockaddr_in6));
-    if (all)
-        freeifaddrs(all);
-    if (!name->count)
-        name->address[name->count++].v4 =
-            (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    (void)arg;
+    mpid_unwatch_fd(fd);
 }
 
-/* ---- opening ---- */
+static const struct os_port_watch watching = {watch, unwatch, NULL};
 
-static int listen_at(int family, uint16_t *port)
-{
-    int no = 0, fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    union port_address any = {.any.sa_family = (sa_family_t)family};
-    socklen_t len = family == AF_INET ? sizeof(any.v4) : sizeof(any.v6);
-    if (fd < 0)
-        return -errno;
-    if (family == AF_INET6)
-        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
-    if (bind(fd, &any.any, len) || listen(fd, BACKLOG) || getsockname(fd, &any.any, &len)) {
-        int rc = -errno;
-        close(fd);
-        return rc;
-    }
-    *port = ntohs(family == AF_INET ? any.v4.sin_port : any.v6.sin6_port);
-    return fd;
-}
-
-static void free_port(struct open_port *port)
-{
-    close(port->fd);
-    free(port);
-}
+/* ---- ports ---- */
 
 int port_open(char text[MPI_MAX_PORT_NAME], const char **step)
 {
     struct open_port *port = calloc(1, sizeof(*port));
     *step = "calloc()";
-    if (!port)
-        return -ENOMEM;
-    *step = "getrandom()";
-    port->fd = os_random(port->name.secret, sizeof(port->name.secret));
-    if (!port->fd) {
-        *step = "socket(), bind() and listen()";
-        port->fd = listen_at(AF_INET6, &port->name.port);
-        if (port->fd < 0)
-            port->fd = listen_at(AF_INET, &port->name.port);
-    }
-    if (port->fd < 0) {
-        int rc = port->fd;
+    int rc = port ? os_port_open(&port->port, step) : -ENOMEM;
+    if (rc) {
         free(port);
         return rc;
     }
-    list_addresses(&port->name);
-    port_name_print(&port->name, port->text);
-    strcpy(text, port->text);
+    strcpy(text, os_port_text(port->port));
     os_lock_slow(&lock);
     port->next = ports;
     ports = port;
@@ -130,7 +62,7 @@ int port_open(char text[MPI_MAX_PORT_NAME], const char **step)
 static struct open_port **find(const char *name)
 {
     struct open_port **at = &ports;
-    while (*at && ((*at)->closed || strcmp((*at)->text, name) != 0))
+    while (*at && ((*at)->closed || strcmp(os_port_text((*at)->port), name) != 0))
         at = &(*at)->next;
     return at;
 }
@@ -144,7 +76,8 @@ static void let_go(struct open_port *port)
     while (*at != port)
         at = &(*at)->next;
     *at = port->next;
-    free_port(port);
+    os_port_close(port->port);
+    free(port);
 }
 
 int port_close(const char *name)
@@ -162,127 +95,23 @@ int port_close(const char *name)
 
 /* ---- accepting ---- */
 
-struct guest {
-    int fd; /* -1: there is none here */
-    uint64_t until_ns;
-    struct port_talk talk;
-    uint8_t in[PORT_WORD];
-    size_t got;
-    bool greeted; /* ANSWER has been said */
-    bool looked;  /* what it had said when it came has been read */
-};
-
-struct reception {
+struct port_wait {
     struct open_port *port;
+    struct os_reception *reception;
     bool (*is_over)(void *arg);
     void *arg;
-    struct guest guests[GUESTS];
-    bool is_full; /* more callers wait */
     int rc; /* the socket, or the failure; -EAGAIN: not yet */
 };
 
-static void dismiss(struct guest *guest)
-{
-    if (guest->fd < 0)
-        return;
-    mpid_unwatch_fd(guest->fd);
-    close(guest->fd);
-    guest->fd = -1;
-}
-
-/* A place for a new one: a free one, or that of the one that has been here longest, and had its say; or NULL. */
-static struct guest *find_place(struct reception *r)
-{
-    struct guest *oldest = NULL;
-    for (int i = 0; i < GUESTS; i++) {
-        struct guest *guest = &r->guests[i];
-        if (guest->fd < 0)
-            return guest;
-        if (guest->looked && (!oldest || guest->until_ns < oldest->until_ns))
-            oldest = guest;
-    }
-    return oldest;
-}
-
-static void admit(struct reception *r)
-{
-    struct guest *guest;
-    int fd;
-    while ((guest = find_place(r)) && (fd = os_accept(r->port->fd)) >= 0) {
-        int yes = 1;
-        dismiss(guest);
-        *guest = (struct guest){.fd = fd, .until_ns = os_now_ns() + patience_ns};
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-        mpid_watch_fd(fd);
-    }
-    r->is_full = !guest;
-}
-
-static bool say(int fd, const uint8_t word[PORT_WORD])
-{
-    return send(fd, word, PORT_WORD, MSG_DONTWAIT | MSG_NOSIGNAL) == PORT_WORD;
-}
-
-/* Read up to a whole word. Returns whether it is there; *gone: it never will be. */
-static bool read_word(int fd, uint8_t in[PORT_WORD], size_t *got, bool *gone)
-{
-    ssize_t n = recv(fd, in + *got, PORT_WORD - *got, MSG_DONTWAIT);
-    *gone = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    if (n > 0)
-        *got += (size_t)n;
-    return *got == PORT_WORD;
-}
-
-/* A word of a guest is here. Returns whether it has proven what it must, and is welcome. */
-static bool hear(struct reception *r, struct guest *guest)
-{
-    const uint8_t *secret = r->port->name.secret;
-    uint8_t answer[PORT_WORD], welcome[PORT_WORD];
-    guest->got = 0;
-    if (guest->greeted) {
-        port_welcome_put(welcome, &guest->talk, secret);
-        if (port_proof_get(guest->in, &guest->talk, secret) && say(guest->fd, welcome))
-            return true;
-    } else if (port_hello_get(guest->in, &guest->talk) &&
-               !os_random(guest->talk.owner, sizeof(guest->talk.owner))) {
-        port_answer_put(answer, &guest->talk, secret);
-        guest->greeted = true;
-        if (say(guest->fd, answer))
-            return false;
-    }
-    dismiss(guest);
-    return false;
-}
-
-static void look_at(struct reception *r, struct guest *guest)
-{
-    bool gone = false;
-    guest->looked = true;
-    while (guest->fd >= 0 && r->rc == -EAGAIN && read_word(guest->fd, guest->in, &guest->got, &gone)) {
-        if (!hear(r, guest))
-            continue;
-        mpid_unwatch_fd(guest->fd);
-        r->rc = guest->fd;
-        guest->fd = -1;
-    }
-    if (guest->fd >= 0 && (gone || os_now_ns() > guest->until_ns))
-        dismiss(guest);
-}
-
 static bool is_received(void *arg)
 {
-    struct reception *r = arg;
-    r->is_full = true;
-    for (int rounds = 0; r->rc == -EAGAIN && r->is_full && rounds < ROUNDS; rounds++) {
-        admit(r);
-        for (int i = 0; i < GUESTS && r->rc == -EAGAIN; i++)
-            look_at(r, &r->guests[i]);
-    }
-    if (r->rc == -EAGAIN && __atomic_load_n(&r->port->closed, __ATOMIC_ACQUIRE))
-        r->rc = -EBADF;
-    if (r->rc == -EAGAIN && r->is_over && r->is_over(r->arg))
-        r->rc = -ECANCELED;
-    return r->rc != -EAGAIN;
+    struct port_wait *wait = arg;
+    wait->rc = os_reception_step(wait->reception);
+    if (wait->rc == -EAGAIN && __atomic_load_n(&wait->port->closed, __ATOMIC_ACQUIRE))
+        wait->rc = -EBADF;
+    if (wait->rc == -EAGAIN && wait->is_over && wait->is_over(wait->arg))
+        wait->rc = -ECANCELED;
+    return wait->rc != -EAGAIN;
 }
 
 int port_accept(const char *name, bool (*is_over)(void *arg), void *arg)
@@ -292,199 +121,42 @@ int port_accept(const char *name, bool (*is_over)(void *arg), void *arg)
     if (port)
         port->users++;
     os_unlock_slow(&lock);
-    struct reception *r = port ? calloc(1, sizeof(*r)) : NULL;
-    int rc = port ? -ENOMEM : -ENOENT;
-    if (r) {
-        *r = (struct reception){.port = port, .is_over = is_over, .arg = arg, .rc = -EAGAIN};
-        for (int i = 0; i < GUESTS; i++)
-            r->guests[i].fd = -1;
-        mpid_watch_fd(port->fd);
-        pipe_wait(is_received, r);
-        mpid_unwatch_fd(port->fd);
-        for (int i = 0; i < GUESTS; i++)
-            dismiss(&r->guests[i]);
-        rc = r->rc;
-        free(r);
-    }
+    struct port_wait wait = {.port = port, .is_over = is_over, .arg = arg, .rc = port ? -ENOMEM : -ENOENT};
+    if (port)
+        wait.reception = os_reception_begin(port->port, &watching);
+    if (wait.reception)
+        pipe_wait(is_received, &wait);
+    os_reception_end(wait.reception);
     os_lock_slow(&lock);
     if (port) {
         port->users--;
         let_go(port);
     }
     os_unlock_slow(&lock);
-    return rc;
+    return wait.rc;
 }
 
 /* ---- calling ---- */
 
-struct port_attempt {
-    int fd;
-    struct port_talk talk;
-    uint8_t in[PORT_WORD];
-    size_t got;
-    bool greeted; /* HELLO has been said */
-    bool proved;  /* PROOF has been said, to the owner */
+struct port_calling {
+    struct os_call *call;
+    int rc;
 };
-
-/* To all addresses at once: the first one that proves to be the owner is the one to wait for. It may hang up, as it
- * welcomes one caller at a time: then all begins anew. */
-struct call {
-    const struct port_name *name;
-    struct port_attempt attempts[PORT_ADDRESSES];
-    int going_on, error; /* error: of the last attempt that failed */
-    int unanswered;      /* times in a row that all have hung up without ANSWER */
-    bool is_hung_up;     /* one has, this time */
-    uint64_t until_ns;   /* 0: never */
-    int rc;              /* as of a reception */
-};
-
-static void end_attempt(struct call *call, struct port_attempt *attempt, int error)
-{
-    if (attempt->fd < 0)
-        return;
-    mpid_unwatch_fd(attempt->fd);
-    close(attempt->fd);
-    attempt->fd = -1;
-    call->going_on--;
-    if (error == ECONNREFUSED || !call->error)
-        call->error = error;
-}
-
-static void begin_attempt(struct call *call, int i)
-{
-    const union port_address *to = &call->name->address[i];
-    struct port_attempt *attempt = &call->attempts[i];
-    socklen_t len = to->any.sa_family == AF_INET ? sizeof(to->v4) : sizeof(to->v6);
-    int yes = 1, fd = socket(to->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    *attempt = (struct port_attempt){.fd = fd};
-    if (fd < 0) {
-        call->error = call->error ? call->error : errno;
-        return;
-    }
-    call->going_on++;
-    mpid_watch_fd(fd);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-    if (os_random(attempt->talk.caller, sizeof(attempt->talk.caller)))
-        end_attempt(call, attempt, EIO);
-    else if (connect(fd, &to->any, len) && errno != EINPROGRESS)
-        end_attempt(call, attempt, errno);
-}
-
-/* Say HELLO once the connection stands. */
-static void greet(struct call *call, struct port_attempt *attempt)
-{
-    uint8_t hello[PORT_WORD];
-    int error = 0;
-    socklen_t len = sizeof(error);
-    if (getsockopt(attempt->fd, SOL_SOCKET, SO_ERROR, &error, &len) || error) {
-        end_attempt(call, attempt, error ? error : errno);
-        return;
-    }
-    port_hello_put(hello, &attempt->talk);
-    if (say(attempt->fd, hello))
-        attempt->greeted = true;
-    else if (errno != EAGAIN && errno != ENOTCONN)
-        end_attempt(call, attempt, errno);
-}
-
-static void begin_all(struct call *call)
-{
-    for (int i = 0; i < call->name->count; i++)
-        begin_attempt(call, i);
-}
-
-static void end_all(struct call *call, const struct port_attempt *but)
-{
-    for (int i = 0; i < call->name->count; i++)
-        if (&call->attempts[i] != but)
-            end_attempt(call, &call->attempts[i], ECANCELED);
-}
-
-/* The owner of the port is there, or somebody else. */
-static void take_answer(struct call *call, struct port_attempt *attempt)
-{
-    uint8_t proof[PORT_WORD];
-    attempt->got = 0;
-    attempt->proved = port_answer_get(attempt->in, &attempt->talk, call->name->secret);
-    if (!attempt->proved) {
-        end_attempt(call, attempt, ECONNREFUSED);
-        return;
-    }
-    call->unanswered = 0;
-    end_all(call, attempt);
-    port_proof_put(proof, &attempt->talk, call->name->secret);
-    (void)say(attempt->fd, proof); /* if that fails, the connection has ended */
-}
-
-static void take_welcome(struct call *call, struct port_attempt *attempt)
-{
-    if (!port_welcome_get(attempt->in, &attempt->talk, call->name->secret)) {
-        end_attempt(call, attempt, ECONNREFUSED);
-        return;
-    }
-    mpid_unwatch_fd(attempt->fd);
-    call->rc = attempt->fd;
-    attempt->fd = -1;
-    call->going_on--;
-}
-
-/* The connection has ended after HELLO. */
-static void take_end(struct call *call, struct port_attempt *attempt)
-{
-    end_attempt(call, attempt, ECONNREFUSED);
-    call->is_hung_up = true;
-}
-
-/* No attempt is left. Returns whether to begin anew: somebody is there, and may be the owner. */
-static bool calls_again(struct call *call)
-{
-    bool again = call->is_hung_up && call->unanswered++ < UNANSWERED;
-    call->is_hung_up = false;
-    if (!again)
-        return false;
-    call->error = 0;
-    begin_all(call);
-    return call->going_on > 0;
-}
-
-static void go_on(struct call *call, struct port_attempt *attempt)
-{
-    bool gone = false;
-    if (attempt->fd >= 0 && !attempt->greeted)
-        greet(call, attempt);
-    if (attempt->fd < 0 || !attempt->greeted)
-        return;
-    bool is_whole = read_word(attempt->fd, attempt->in, &attempt->got, &gone);
-    if (is_whole && !attempt->proved)
-        take_answer(call, attempt);
-    else if (is_whole)
-        take_welcome(call, attempt);
-    else if (gone)
-        take_end(call, attempt);
-}
 
 static bool is_called(void *arg)
 {
-    struct call *call = arg;
-    for (int i = 0; i < call->name->count && call->rc == -EAGAIN; i++)
-        go_on(call, &call->attempts[i]);
-    if (call->rc == -EAGAIN && !call->going_on && !calls_again(call))
-        call->rc = call->error ? -call->error : -ECONNREFUSED;
-    if (call->rc == -EAGAIN && call->until_ns && os_now_ns() > call->until_ns)
-        call->rc = -ETIMEDOUT;
-    return call->rc != -EAGAIN;
+    struct port_calling *calling = arg;
+    calling->rc = os_call_step(calling->call);
+    return calling->rc != -EAGAIN;
 }
 
 int port_call(const char *text, double limit_s)
 {
-    struct port_name name;
-    struct call call = {.name = &name, .rc = -EAGAIN};
-    if (port_name_read(&name, text))
-        return -EINVAL;
-    if (limit_s > 0)
-        call.until_ns = os_now_ns() + (uint64_t)(limit_s * 1e9);
-    begin_all(&call);
-    pipe_wait(is_called, &call);
-    end_all(&call, NULL);
-    return call.rc;
+    struct port_calling calling;
+    int rc = os_call_begin(&calling.call, text, limit_s, &watching);
+    if (rc)
+        return rc;
+    pipe_wait(is_called, &calling);
+    os_call_end(calling.call);
+    return calling.rc;
 }

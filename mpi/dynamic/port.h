@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Ports: sockets at which processes without a communicator meet. A caller that proves that it has the
- * port's name (port_name.h) becomes a connected socket at both ends (pipe.h); all others are hung up
- * on. Callers are looked at in port_accept() alone: until then the kernel holds them.
+ * The ports of MPI_Open_port (os/port.h), by their names, and waits at them that make progress.
  */
 #ifndef MPI_PORT_H
 #define MPI_PORT_H
 
 #include <mpi.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Open a port, and write its name. Returns 0 or -errno, with the failed step in *step. */
 int port_open(char name[MPI_MAX_PORT_NAME], const char **step);

@@ -7,33 +7,33 @@
  * usage: fuzz_port FILE...
  */
 #include "mpi/comm/introduction.h"
-#include "mpi/dynamic/port_name.h"
+#include "os/port_name.h"
 #include "test/fuzz/main.h"
 
 static void read_name(const uint8_t *bytes, size_t len)
 {
-    struct port_name name, again;
-    char text[MPI_MAX_PORT_NAME], *given = strndup((const char *)bytes, len);
+    struct os_port_name name, again;
+    char text[OS_PORT_TEXT], *given = strndup((const char *)bytes, len);
     require(given != NULL, "no memory");
-    if (!port_name_read(&name, given)) {
-        require(name.count > 0 && name.count <= PORT_ADDRESSES && name.port, "a name without an address");
-        port_name_print(&name, text);
-        require(!port_name_read(&again, text), "it does not come back");
-        require(again.port == name.port && !memcmp(again.secret, name.secret, PORT_NONCE), "it comes back as another one");
+    if (!os_port_name_read(&name, given)) {
+        require(name.count > 0 && name.count <= OS_PORT_ADDRESSES && name.port, "a name without an address");
+        os_port_name_print(&name, text);
+        require(!os_port_name_read(&again, text), "it does not come back");
+        require(again.port == name.port && !memcmp(again.secret, name.secret, OS_PORT_NONCE), "it comes back as another one");
     }
     free(given);
 }
 
 static void read_words(const uint8_t *bytes, size_t len)
 {
-    static const uint8_t secret[PORT_NONCE] = "nobody knows it";
-    struct port_talk talk = {{1}, {2}};
-    uint8_t word[PORT_WORD] = {0};
-    memcpy(word, bytes, len < PORT_WORD ? len : PORT_WORD);
-    (void)port_hello_get(word, &talk);
-    require(!port_answer_get(word, &talk, secret), "an answer by guessing");
-    require(!port_proof_get(word, &talk, secret), "a proof by guessing");
-    require(!port_welcome_get(word, &talk, secret), "a welcome by guessing");
+    static const uint8_t secret[OS_PORT_NONCE] = "nobody knows it";
+    struct os_port_talk talk = {{1}, {2}};
+    uint8_t word[OS_PORT_WORD] = {0};
+    memcpy(word, bytes, len < OS_PORT_WORD ? len : OS_PORT_WORD);
+    (void)os_port_hello_get(word, &talk);
+    require(!os_port_answer_get(word, &talk, secret), "an answer by guessing");
+    require(!os_port_proof_get(word, &talk, secret), "a proof by guessing");
+    require(!os_port_welcome_get(word, &talk, secret), "a welcome by guessing");
 }
 
 static void read_introduction(const uint8_t *bytes, size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Names of ports, the words that are said there, and introductions. */
-#include "mpi/dynamic/port_name.h"
+#include "os/port_name.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,16 +19,16 @@ static const char good[] = "vireo1.000102030405060708090a0b0c0d0e0f.4711@10.1.2.
 
 static void test_name(void **state)
 {
-    struct port_name name;
-    char text[MPI_MAX_PORT_NAME];
+    struct os_port_name name;
+    char text[OS_PORT_TEXT];
     (void)state;
-    assert_int_equal(port_name_read(&name, good), 0);
+    assert_int_equal(os_port_name_read(&name, good), 0);
     assert_int_equal(name.port, 4711);
     assert_int_equal(name.count, 2);
     assert_int_equal(name.secret[15], 15);
     assert_int_equal(name.address[0].v4.sin_port, htons(4711));
     assert_int_equal(name.address[1].any.sa_family, AF_INET6);
-    port_name_print(&name, text);
+    os_port_name_print(&name, text);
     assert_string_equal(text, good);
 }
 
@@ -46,56 +46,56 @@ static void test_wrong_names(void **state)
         "vireo1.000102030405060708090a0b0c0d0e0f.4711@10.1.2.3,",
         "vireo1.000102030405060708090a0b0c0d0e0f.4711@10.1.2.3,host",
         "vireo1.000102030405060708090a0b0c0d0e0f.4711@1.1.1.1,::,::,::,::,::,::,::,::,::,::,::,::"};
-    struct port_name name;
+    struct os_port_name name;
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_int_equal(port_name_read(&name, wrong[i]), -EINVAL);
+        assert_int_equal(os_port_name_read(&name, wrong[i]), -EINVAL);
 }
 
 /* Addresses without room are left out, and the rest is a name. */
 static void test_long_name(void **state)
 {
-    struct port_name name, again;
-    char text[MPI_MAX_PORT_NAME];
+    struct os_port_name name, again;
+    char text[OS_PORT_TEXT];
     (void)state;
-    assert_int_equal(port_name_read(&name, good), 0);
-    name.count = PORT_ADDRESSES;
+    assert_int_equal(os_port_name_read(&name, good), 0);
+    name.count = OS_PORT_ADDRESSES;
     for (int i = 0; i < name.count; i++)
         memset(&name.address[i].v6.sin6_addr, 0xa0 + i, 16), name.address[i].v6.sin6_family = AF_INET6;
-    port_name_print(&name, text);
-    assert_int_equal(port_name_read(&again, text), 0);
-    assert_int_equal(again.count, PORT_ADDRESSES);
+    os_port_name_print(&name, text);
+    assert_int_equal(os_port_name_read(&again, text), 0);
+    assert_int_equal(again.count, OS_PORT_ADDRESSES);
 }
 
 static void test_words(void **state)
 {
     static const uint8_t secret[16] = "0123456789abcde", other[16] = "0123456789abcdf";
-    struct port_talk caller = {.caller = "caller's nonce.", .owner = {0}}, owner = {.owner = "owner's nonce..", .caller = {0}};
-    uint8_t hello[PORT_WORD], answer[PORT_WORD], proof[PORT_WORD];
+    struct os_port_talk caller = {.caller = "caller's nonce.", .owner = {0}}, owner = {.owner = "owner's nonce..", .caller = {0}};
+    uint8_t hello[OS_PORT_WORD], answer[OS_PORT_WORD], proof[OS_PORT_WORD];
     (void)state;
-    port_hello_put(hello, &caller);
-    assert_true(port_hello_get(hello, &owner));
-    port_answer_put(answer, &owner, secret);
-    assert_true(port_answer_get(answer, &caller, secret));
-    port_proof_put(proof, &caller, secret);
-    assert_true(port_proof_get(proof, &owner, secret));
-    assert_false(port_proof_get(proof, &owner, other));
-    assert_false(port_answer_get(answer, &caller, other));
-    uint8_t welcome[PORT_WORD];
-    port_welcome_put(welcome, &owner, secret);
-    assert_true(port_welcome_get(welcome, &caller, secret));
-    assert_false(port_welcome_get(welcome, &caller, other));
-    assert_false(port_welcome_get(proof, &caller, secret));
+    os_port_hello_put(hello, &caller);
+    assert_true(os_port_hello_get(hello, &owner));
+    os_port_answer_put(answer, &owner, secret);
+    assert_true(os_port_answer_get(answer, &caller, secret));
+    os_port_proof_put(proof, &caller, secret);
+    assert_true(os_port_proof_get(proof, &owner, secret));
+    assert_false(os_port_proof_get(proof, &owner, other));
+    assert_false(os_port_answer_get(answer, &caller, other));
+    uint8_t welcome[OS_PORT_WORD];
+    os_port_welcome_put(welcome, &owner, secret);
+    assert_true(os_port_welcome_get(welcome, &caller, secret));
+    assert_false(os_port_welcome_get(welcome, &caller, other));
+    assert_false(os_port_welcome_get(proof, &caller, secret));
     /* What was overheard fits no other conversation. */
-    struct port_talk next = owner;
+    struct os_port_talk next = owner;
     next.owner[3] ^= 1;
-    assert_false(port_proof_get(proof, &next, secret));
+    assert_false(os_port_proof_get(proof, &next, secret));
     /* Nor is the owner's proof the caller's. */
-    uint8_t turned[PORT_WORD] = {0};
-    memcpy(turned, answer + PORT_NONCE, 8);
-    assert_false(port_proof_get(turned, &owner, secret));
+    uint8_t turned[OS_PORT_WORD] = {0};
+    memcpy(turned, answer + OS_PORT_NONCE, 8);
+    assert_false(os_port_proof_get(turned, &owner, secret));
     hello[0] ^= 1;
-    assert_false(port_hello_get(hello, &owner));
+    assert_false(os_port_hello_get(hello, &owner));
 }
 
 static void test_introduction(void **state)

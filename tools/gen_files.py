@@ -51,6 +51,7 @@ FOLDERS = {
     "diagnose": "The program vireo-diagnose: answers of ranks in, the hang report out.",
     "os": "What the system has, and what every layer needs.",
     "tools": "Generators, wrappers, checks of the tree.",
+    "tools/package": "Packages of other systems; `debian/` is what `./bootstrap deb` builds by.",
     "examples": "Programs for users to read.",
     "examples/functions": "Programs for the functions that are used most; manual pages show them.",
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static _Thread_local struct failure now;
@@ -95,4 +96,11 @@ void failure_say(const struct failure *failure, const char *name, struct io_erro
     snprintf(error->text, sizeof(error->text), "%s%s: file '%.160s': %.60s%s",
              failure->of ? failure->of : "access", where, name, strerror(failure->number),
              cure(failure));
+}
+
+void failure_no_memory(const char *what)
+{
+    fprintf(stderr, "vireo: no memory for %s\n", what);
+    PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+    abort();
 }

@@ -39,6 +39,8 @@ void failure_note_errno(const char *message);
 
 /* The error class of an errno. */
 int failure_class(int number);
+/* End the job for want of memory for something, where ROMIO goes on without a look. */
+_Noreturn void failure_no_memory(const char *what);
 /* Describe a file's failure in words, and the cure. */
 void failure_say(const struct failure *failure, const char *name, struct io_error *error);
 

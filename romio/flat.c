@@ -9,6 +9,7 @@
 
 #include <adio_extern.h>
 
+#include "romio/failure.h"
 #include "romio/library.h"
 
 int ADIOI_Flattened_type_keyval = MPI_KEYVAL_INVALID;
@@ -62,13 +63,6 @@ static int take_run(void *arg, int64_t offset, int64_t len)
     return 0;
 }
 
-static _Noreturn void no_memory(void)
-{
-    fprintf(stderr, "vireo: no memory for the runs of a datatype, of which a file is accessed\n");
-    PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
-    abort();
-}
-
 static ADIOI_Flatlist_node *make(MPI_Datatype type)
 {
     MPI_Count runs = 0;
@@ -78,7 +72,7 @@ static ADIOI_Flatlist_node *make(MPI_Datatype type)
     if (node)
         node->blocklens = calloc((size_t)room * 2, sizeof(*node->blocklens));
     if (!node || !node->blocklens)
-        no_memory();
+        failure_no_memory("the runs of a datatype, of which a file is accessed");
     node->type = type;
     node->refct = 1;
     node->lb_idx = node->ub_idx = -1;

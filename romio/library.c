@@ -2,7 +2,7 @@
 
 /*
  * The I/O library as a whole. It is started once in a process. Its start makes an operation and two
- * keyvals, which stay when MPI ends and begins again.
+ * keyvals, which stay when MPI ends and begins again; a start that has failed is made again.
  */
 #include <mpioimpl.h>
 
@@ -75,12 +75,15 @@ static int delete_names(MPI_Comm comm, int keyval, void *names, void *extra)
 __attribute__((visibility("default"))) const struct io_library *
 vireo_io_start(const struct io_hooks *hooks, struct io_error *why)
 {
-    int rc;
+    int rc = MPI_SUCCESS;
     library_hooks = hooks;
-    ADIO_Init(NULL, NULL, &rc);
-    if (!rc)
+    if (ADIO_same_amode == MPI_OP_NULL)
+        ADIO_Init(NULL, NULL, &rc);
+    if (ADIO_same_amode == MPI_OP_NULL)
+        rc = MPI_ERR_NO_MEM;
+    if (!rc && ADIOI_cb_config_list_keyval == MPI_KEYVAL_INVALID)
         rc = PMPI_Comm_create_keyval(copy_names, delete_names, &ADIOI_cb_config_list_keyval, NULL);
-    if (!rc)
+    if (!rc && ADIOI_Flattened_type_keyval == MPI_KEYVAL_INVALID)
         rc = PMPI_Type_create_keyval(ADIOI_Flattened_type_copy, ADIOI_Flattened_type_delete,
                                      &ADIOI_Flattened_type_keyval, NULL);
     if (rc) {

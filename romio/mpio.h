@@ -62,6 +62,8 @@ int ROMIO_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler);
 #define PMPI_Type_get_envelope ROMIO_Type_get_envelope
 int ROMIO_Type_get_envelope(MPI_Datatype type, int *integers, int *addresses, int *types,
                             int *combiner);
+#define PMPI_Type_contiguous ROMIO_Type_contiguous
+int ROMIO_Type_contiguous(int count, MPI_Datatype type, MPI_Datatype *made);
 
 /* Extended generalized requests: the parts of ROMIO that use them are not built. */
 typedef struct romio_request_class *MPIX_Grequest_class;

@@ -11,7 +11,8 @@ pair() {
         -n 1 "$work" init ring barrier=20 finalize >out 2>err
 }
 for channels in shm,loopback tcp,loopback; do
-    for one in REGION_AFTER=3:region_after=8 COLL_BCAST=tree:coll_bcast=auto CHECK=1:check=0; do
+    for one in REGION_AFTER=3:region_after=8 COLL_BCAST=tree:coll_bcast=auto CHECK=1:check=0 \
+               EAGER_CREDIT=65536:eager_credit=16777216; do
         other=${one#*:} one=${one%%:*}
         pair "${one%=*}" "${one#*=}" --set channels=$channels
         [ $? = 124 ] && fail "$one with $channels: the job hangs" "$(cat err)"

@@ -93,6 +93,41 @@ static int types(void)
     return rc;
 }
 
+/* Where opening has failed there is no file; any other failure must leave one that can be closed. */
+static int files(void)
+{
+    MPI_File file = MPI_FILE_NULL;
+    MPI_Datatype blocks;
+    MPI_Request request;
+    int data[2] = {1, 2}, back[2] = {0, 0};
+    int rc = MPI_Type_vector(2, 1, 2, MPI_INT, &blocks);
+    rc = rc ? rc : MPI_Type_commit(&blocks);
+    if (rc)
+        return rc;
+    rc = MPI_File_open(MPI_COMM_SELF, "oom.file", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                       MPI_INFO_NULL, &file);
+    if (!rc)
+        rc = MPI_File_set_view(file, 4, MPI_INT, blocks, "native", MPI_INFO_NULL);
+    if (!rc)
+        rc = MPI_File_write_at(file, 0, data, 2, MPI_INT, MPI_STATUS_IGNORE);
+    if (!rc)
+        rc = MPI_File_iread_at(file, 0, back, 2, MPI_INT, &request);
+    if (!rc)
+        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (!rc && (back[0] != 1 || back[1] != 2))
+        rc = -1;
+    if (!rc)
+        rc = MPI_File_write_at_all(file, 0, data, 2, MPI_INT, MPI_STATUS_IGNORE);
+    if (!rc)
+        rc = MPI_File_read_at_all(file, 0, back, 2, MPI_INT, MPI_STATUS_IGNORE);
+    if (file != MPI_FILE_NULL) {
+        int closed = MPI_File_close(&file);
+        rc = rc ? rc : closed;
+    }
+    (void)MPI_Type_free(&blocks);
+    return rc;
+}
+
 static void share_memory(void)
 {
     for (int i = 0; i < BARRIERS; i++)
@@ -130,6 +165,7 @@ static const struct {
                  {"communicators", communicators, NULL},
                  {"types", types, NULL},
                  {"arrays", arrays, share_memory},
+                 {"files", files, NULL},
                  {"end", NULL, NULL}};
 
 static void arm(long number, int all)

@@ -219,6 +219,7 @@ int ofi_link_accept(struct ofi_link *link, const struct ofi_say *with, uint64_t 
     link->say = *with;
     link->say.kinds = 1u << OFI_WELCOME;
     link->since_ns = chan_now_ns();
+    link->broken = 0; /* a call of this process's own: the peer's has come through */
     link->state = OFI_OPEN;
     (void)ofi_link_speak(link);
     ofi_fabric_opened(link->ofi, link->say.to);

@@ -337,6 +337,21 @@ static void calls_cross(void)
           "calls that cross become one link");
 }
 
+/* The fabric could not bring a process's own call. */
+static void who_cannot_call_is_called(void)
+{
+    struct ofi_link *link = call(0, 1);
+    (void)next_message();
+    ofi_link_break(link, -EHOSTUNREACH);
+    call(1, 0);
+    bring_all();
+    (void)ofi_link_end_some(&processes[0].ofi);
+    bring_all();
+    claim(link->state == OFI_OPEN && processes[0].opened == 1 && !processes[0].lost && processes[1].opened == 1 &&
+              !processes[1].lost,
+          "a call that could not be made does not end the peer's own, which was let in meanwhile");
+}
+
 /* The link from the second process to the first one, open; it has sent packets, and its process ends. */
 static struct ofi_link *send_and_end(int packets, bool well)
 {
@@ -402,7 +417,8 @@ static void who_goes_on_ends_again(void)
 int main(void)
 {
     static void (*const runs[])(void) = {strangers_hear_nothing,   all_are_let_in,       who_waits_calls_again,
-                                         an_older_link_ends_first, who_gives_up_says_so, calls_cross, memory_is_short,
+                                         an_older_link_ends_first, who_gives_up_says_so, calls_cross,
+                                         who_cannot_call_is_called, memory_is_short,
                                          packets_come_late,        nothing_more_comes,   who_goes_on_ends_again};
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
         begin();

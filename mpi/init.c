@@ -19,6 +19,7 @@
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/io/file.h"
+#include "mpi/known.h"
 #include "mpi/left.h"
 #include "mpi/request/buffer.h"
 #include "mpi/request/request.h"
@@ -165,6 +166,8 @@ static int start_modules(char *why, size_t size)
         snprintf(why, size, "no memory");
         return -1;
     }
+    if (os_setting(OS_SETTING_CHECK))
+        known_begin(init_world.rank);
     if (tuning_load(why, size))
         return -1;
     is_there = true;

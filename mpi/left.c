@@ -33,6 +33,7 @@ struct left {
 
 static struct left *table;
 static struct os_lock lock; /* guards table */
+static void (*on_freed)(const void *object);
 
 void left_watch(void)
 {
@@ -73,6 +74,13 @@ void left_forget(const void *object)
     if (left)
         drop(left);
     os_unlock_slow(&lock);
+    if (on_freed)
+        on_freed(object);
+}
+
+void left_on_freed(void (*heard)(const void *object))
+{
+    on_freed = heard;
 }
 
 /* ---- at the end ---- */

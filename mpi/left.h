@@ -22,6 +22,9 @@ void left_watch(void);
 void left_note(const void *object, enum left_kind kind);
 void left_forget(const void *object);
 
+/* Have someone hear of all objects that are freed, and were watched or may have been. */
+void left_on_freed(void (*heard)(const void *object));
+
 static inline void left_made(const void *object, enum left_kind kind)
 {
     if (__builtin_expect(left_is_watched, 0))

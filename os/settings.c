@@ -171,7 +171,7 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                         OS_UNTIL_START, true},
     [OS_SETTING_CHECK] = {"check", OS_TYPE_BOOL, "0", "",
                           "Whether collective calls are compared across ranks, and receives "
-                          "with sends, by their types, and objects and messages that are left at "
+                          "with sends, by their types, and accesses to windows with each other, and objects and messages that are left at "
                           "MPI_Finalize are named; mpiexec --check sets it for all ranks.", OS_UNTIL_START, true},
     [OS_SETTING_COLL_TUNING] = {"coll_tuning", OS_TYPE_TEXT, "", "",
                         "File of rows that say which algorithm a collective runs, the same on "

@@ -212,7 +212,7 @@ const struct option_row option_table[] = {
 
     {"check", NULL, OPTION_INFORMATION, OPTION_CHECK,
      "Compare collective calls across ranks, and receives with sends by their types, and end the job at "
-     "a mismatch: which ranks, which calls, in which lines. Name what is left at MPI_Finalize: requests, communicators, datatypes, messages."},
+     "a mismatch: which ranks, which calls, in which lines. Name conflicting accesses to windows, by both calls. Name what is left at MPI_Finalize: requests, communicators, datatypes, messages."},
     {"report", NULL, OPTION_INFORMATION, OPTION_REPORT,
      "Tell at the end where each rank ran and which channel each pair used, and why."},
     {"summary", "[=FILE]", OPTION_INFORMATION, OPTION_SUMMARY,

@@ -794,7 +794,7 @@ static int look(const struct p2p_side *from, bool wait, struct mpid_message **me
     if (!*flag && is_doubted(&probe))
         return request_raise(from->comm, MPIX_ERR_PROC_FAILED, function, MPI_STATUS_IGNORE);
     if (*flag)
-        status_set(status, found->rank, found->tag, compared_bytes((int64_t)probe.dev.len),
+        status_set(status, found->rank, found->tag, compared_probed((int64_t)probe.dev.len),
                    false);
     if (*flag && message)
         *message = probe.dev.message;

@@ -14,6 +14,7 @@
 #include "mpi/win/win_hints.h"
 #include "mpi/win/win_make.h"
 #include "mpi/win/win_sync.h"
+#include "mpi/win/win_watch.h"
 
 /* ---- making ---- */
 
@@ -265,6 +266,8 @@ int PMPI_Win_free(MPI_Win *win)
     if (!on)
         return win_bad(win ? *win : NULL, __func__);
     const char *busy = win_is_busy(on);
+    if (on->watch)
+        win_watch_free(on, busy);
     if (busy)
         return win_error(on, MPI_ERR_RMA_SYNC, __func__, "%s", busy);
     int rc = attr_delete_all(win_attr_of(on));

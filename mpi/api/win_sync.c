@@ -6,6 +6,7 @@
 #include "mpi/errh.h"
 #include "mpi/win/win.h"
 #include "mpi/win/win_sync.h"
+#include "mpi/win/win_watch.h"
 
 /* ---- active targets ---- */
 
@@ -320,9 +321,12 @@ int PMPI_Win_flush_local_all(MPI_Win win)
  */
 int PMPI_Win_sync(MPI_Win win)
 {
-    if (!win_from(win))
+    struct win *on = win_from(win);
+    if (!on)
         return win_bad(win, __func__);
     win_order();
+    if (on->watch)
+        win_watch_sync(on);
     return MPI_SUCCESS;
 }
 

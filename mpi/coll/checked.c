@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "include/mpid.h"
+#include "mpi/busy.h"
 #include "mpi/call_text.h"
 #include "mpi/coll/algorithm.h"
 #include "mpi/coll/sched.h"
+#include "mpi/known.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_hash.h"
 
@@ -27,6 +29,25 @@ struct checked_call {
 
 struct checked_pair {
     struct checked_call mine, theirs;
+};
+
+/* What processes know, as it goes round. */
+struct checked_known {
+    struct known all, root; /* of those that are heard of by now; of the root, nothing if it is not */
+};
+
+struct checked_round {
+    struct checked_known *mine;
+    struct checked_known theirs;
+};
+
+/* What this process learns, and the buffers that it uses. */
+struct checked_end {
+    struct checked_known known;
+    struct coll c;
+    struct mpid_call_site site;
+    uint32_t step;
+    bool learns_all, learns_root;
 };
 
 /* ---- the calls ---- */
@@ -136,11 +157,146 @@ static int compare(struct sched *s, void *arg)
     mpid_abort(MPI_ERR_OTHER & 0xff, text);
 }
 
+/* ---- what is known ---- */
+
+static int begin_known(struct sched *s, void *arg)
+{
+    struct checked_end *end = arg;
+    (void)s;
+    end->step = known_step();
+    end->known.all = known_now();
+    if (end->c.root == end->c.rank)
+        end->known.root = end->known.all;
+    return MPI_SUCCESS;
+}
+
+static int hear(struct sched *s, void *arg)
+{
+    struct checked_round *round = arg;
+    (void)s;
+    known_join(&round->mine->all, &round->theirs.all);
+    known_join(&round->mine->root, &round->theirs.root);
+    return MPI_SUCCESS;
+}
+
+static void touch(const struct checked_end *end, const struct coll_data *data, bool writes, bool blocks)
+{
+    if (!data->buf || data->buf == MPI_IN_PLACE)
+        return;
+    for (int i = 0; i < (blocks ? end->c.size : 1); i++) {
+        struct coll_block block = {data->buf, data->count, data->type};
+        if (blocks)
+            block = coll_block(data, i);
+        struct busy_place place = {block.buf, block.count, type_placed(block.type), writes};
+        busy_claim(&place, &end->site);
+        busy_touch(&place, &end->site, end->step);
+    }
+}
+
+/* The buffers of this process. Those of intercommunicators and of neighbours are left out. */
+static void touch_all(const struct checked_end *end)
+{
+    const struct coll *c = &end->c;
+    bool is_root = c->rank == c->root;
+    if (c->comm->remote)
+        return;
+    switch (c->kind) {
+    case COLL_BCAST: touch(end, &c->recv, !is_root, false); break;
+    case COLL_REDUCE:
+    case COLL_ALLREDUCE:
+    case COLL_SCAN:
+    case COLL_EXSCAN:
+        touch(end, &(struct coll_data){.buf = c->send.buf, .count = c->recv.count, .type = c->recv.type},
+              false, false);
+        if (c->kind != COLL_REDUCE || is_root)
+            touch(end, &c->recv, true, false);
+        break;
+    case COLL_GATHER:
+        touch(end, &c->send, false, false);
+        if (is_root)
+            touch(end, &c->recv, true, true);
+        break;
+    case COLL_SCATTER:
+        if (is_root)
+            touch(end, &c->send, false, true);
+        touch(end, &c->recv, true, false);
+        break;
+    case COLL_ALLGATHER:
+    case COLL_ALLTOALL:
+        touch(end, &c->send, false, c->kind == COLL_ALLTOALL);
+        touch(end, &c->recv, true, true);
+        break;
+    default: break;
+    }
+}
+
+static int end_known(struct sched *s, void *arg)
+{
+    struct checked_end *end = arg;
+    (void)s;
+    if (end->learns_all)
+        known_learn(&end->known.all);
+    if (end->learns_root)
+        known_learn(&end->known.root);
+    touch_all(end);
+    return MPI_SUCCESS;
+}
+
+/* Each process of the other group hears from one of this group. */
+static void cross(struct sched *s, const struct coll *c, struct checked_end *end)
+{
+    int peers = c->comm->peers, from = c->rank % peers;
+    struct checked_round *round = sched_temp(s, sizeof(*round));
+    if (s->broken)
+        return;
+    *round = (struct checked_round){.mine = &end->known};
+    sched_recv(s, from, &round->theirs, sizeof(round->theirs), MPI_BYTE);
+    for (int i = c->rank; i < peers; i += c->size)
+        sched_send(s, i, &end->known, sizeof(end->known), MPI_BYTE);
+    sched_wait(s);
+    sched_call(s, hear, round);
+}
+
+/* In each round, everybody hears from one who is twice as far away. */
+static void append_known(struct sched *s, const struct coll *c)
+{
+    bool rooted = !c->comm->remote && (c->kind == COLL_BCAST || c->kind == COLL_SCATTER);
+    bool to_root = !c->comm->remote && (c->kind == COLL_REDUCE || c->kind == COLL_GATHER);
+    struct checked_end *end = sched_temp(s, sizeof(*end));
+    if (s->broken)
+        return;
+    memset(end, 0, sizeof(*end));
+    end->c = *c;
+    mpid_find_site(&end->site);
+    end->learns_all = !rooted && (!to_root || c->rank == c->root);
+    end->learns_root = rooted;
+    sched_call(s, begin_known, end);
+    if (c->comm->remote)
+        sched_over(s, c->comm->local);
+    for (int far = 1; far < c->size; far *= 2) {
+        struct checked_round *round = sched_temp(s, sizeof(*round));
+        if (s->broken)
+            return;
+        *round = (struct checked_round){.mine = &end->known};
+        sched_recv(s, coll_around(c->rank, -far, c->size), &round->theirs, sizeof(round->theirs), MPI_BYTE);
+        sched_send(s, coll_around(c->rank, far, c->size), &end->known, sizeof(end->known), MPI_BYTE);
+        sched_wait(s);
+        sched_call(s, hear, round);
+    }
+    if (c->comm->remote) {
+        sched_over(s, c->comm);
+        cross(s, c, end);
+    }
+    sched_call(s, end_known, end);
+}
+
 void checked_append(struct sched *s, const struct coll *c)
 {
     int size = c->size, left = coll_around(c->rank, -1, size), right = coll_around(c->rank, 1, size);
-    if (size < 2)
+    if (size < 2) {
+        append_known(s, c);
         return;
+    }
     struct checked_pair *pair = sched_temp(s, sizeof(*pair));
     if (s->broken)
         return;
@@ -153,4 +309,5 @@ void checked_append(struct sched *s, const struct coll *c)
     sched_call(s, compare, pair);
     if (c->comm->remote)
         sched_over(s, c->comm);
+    append_known(s, c);
 }

@@ -21,6 +21,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/pipe.h"
+#include "mpi/known.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 
@@ -229,6 +230,8 @@ static int cross(const struct agree *who, uint64_t *values, int count, int faile
 int agree_max(const struct agree *who, uint64_t *values, int count)
 {
     int rc = maximum_of_half(who, values, count);
+    if (known_is_kept)
+        known_any();
     return who->bridged ? cross(who, values, count, rc) : rc;
 }
 
@@ -243,7 +246,10 @@ int agree_gather(const struct agree *who, void *all, size_t size)
                      .recv = {.buf = all, .count = (MPI_Count)size, .type = MPI_BYTE}};
     begin(&a, who);
     coll_allgather_bruck(&a.sched, &c);
-    return run(&a.sched, who->give_up);
+    int rc = run(&a.sched, who->give_up);
+    if (known_is_kept)
+        known_any();
+    return rc;
 }
 
 static void *make_room(uint64_t len)

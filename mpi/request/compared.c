@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/busy.h"
 #include "mpi/call_text.h"
 #include "mpi/comm/comm.h"
 #include "mpi/init.h"
+#include "mpi/known.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
@@ -28,6 +30,7 @@ struct note {
     char type[MPI_MAX_OBJECT_NAME];
     int32_t rank; /* in MPI_COMM_WORLD, of the sender */
     int32_t untyped;
+    struct known known; /* by the sender */
 };
 
 /* A note, and the bytes of the program behind it: what a request's bytes name as their type. */
@@ -81,6 +84,13 @@ int64_t compared_bytes(int64_t bytes)
     return bytes > note ? bytes - note : 0;
 }
 
+int64_t compared_probed(int64_t bytes)
+{
+    if (known_is_kept)
+        known_any();
+    return compared_bytes(bytes);
+}
+
 /* Put a note before bytes. */
 static struct noted *note_before(struct mpid_bytes *bytes, struct type *type, MPI_Count count)
 {
@@ -105,11 +115,33 @@ static void write_note(struct noted *noted, const struct compared_data *data)
     note->magic = note_magic;
     note->site = noted->site;
     note->rank = init_world.rank;
+    note->known = known_now();
     note->count = data->named_count;
     note->hash = type_hash(named, data->named_count);
     note->untyped = type_is_untyped(named);
     (void)name_get(&named->name, note->type);
 }
+
+/* A send reads from now on. */
+static void use_now(const struct busy_place *place, const struct mpid_call_site *site)
+{
+    busy_claim(place, site);
+    busy_touch(place, site, known_step());
+}
+
+/* A synchronous send tells of what the receiver has done before, too. */
+static int outcome_of_sync(const struct request *request, MPI_Status *status)
+{
+    known_any();
+    return request_send_ops.outcome(request, status);
+}
+
+static int cancel_sync(struct request *request)
+{
+    return request_send_ops.cancel(request);
+}
+
+static const struct request_ops sync_ops = {.outcome = outcome_of_sync, .cancel = cancel_sync};
 
 int compared_isend(const struct p2p_side *to, const struct compared_data *data, unsigned mode,
                    struct request **request)
@@ -126,11 +158,14 @@ int compared_isend(const struct p2p_side *to, const struct compared_data *data, 
         return rc;
     struct type *type = type_placed(data->type);
     struct noted *noted = note_before(&bytes, type, data->count);
-    struct request *made = noted ? request_create(&request_send_ops, to->comm) : NULL;
+    const struct request_ops *ops = mode & MPID_SYNC ? &sync_ops : &request_send_ops;
+    struct request *made = noted ? request_create(ops, to->comm) : NULL;
     if (!made) {
         free(noted);
         return MPI_ERR_NO_MEM;
     }
+    if (data->type == data->named_type)
+        use_now(&(struct busy_place){data->buf, data->count, type, false}, &noted->site);
     write_note(noted, data);
     made->owned = noted;
     made->type = type;
@@ -174,10 +209,14 @@ static const struct request_ops any_ops = {
     .release = compared_release,
 };
 
+static struct noted *noted_of_bytes(const struct mpid_bytes *bytes)
+{
+    return bytes->layout == &layout ? (struct noted *)(uintptr_t)bytes->type : NULL;
+}
+
 static struct noted *noted_of(const struct request *request)
 {
-    const struct mpid_bytes *bytes = &request->dev.bytes;
-    return bytes->layout == &layout ? (struct noted *)(uintptr_t)bytes->type : NULL;
+    return noted_of_bytes(&request->dev.bytes);
 }
 
 int compared_expect(struct request *request, struct mpid_bytes *bytes, MPI_Count count,
@@ -208,7 +247,10 @@ int compared_irecv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_
     struct request *made = rc ? NULL : request_create(&request_recv_ops, from->comm);
     if (!made)
         return rc ? rc : MPI_ERR_NO_MEM;
+    struct busy_place place = {buf, count, type_placed(type), true};
     rc = compared_expect(made, &bytes, count, type);
+    if (!rc)
+        busy_claim(&place, &noted_of_bytes(&bytes)->site);
     if (rc) {
         request_free(made);
         return rc;
@@ -261,6 +303,20 @@ static void compare(const struct noted *noted, size_t got)
         tell(noted, "the basic types that are sent are not those that are received");
 }
 
+/* The receive is over: this process knows what the sender did, and the data are where they belong. */
+static void heard(const struct noted *noted, size_t got)
+{
+    const struct mpid_bytes *inner = &noted->inner;
+    struct busy_place place = {inner->buf, noted->count, noted->type, true};
+    size_t len = got - sizeof(noted->note);
+    known_learn(&noted->note.known);
+    if (!inner->layout)
+        place = (struct busy_place){inner->base, (MPI_Count)(len < inner->len ? len : inner->len), type_placed(MPI_BYTE), true};
+    else if (noted->type->size)
+        place.count = (MPI_Count)len / noted->type->size;
+    busy_touch(&place, &noted->site, known_step());
+}
+
 int compared_outcome(const struct request *request, MPI_Status *status)
 {
     const struct mpid_request *dev = &request->dev;
@@ -270,6 +326,8 @@ int compared_outcome(const struct request *request, MPI_Status *status)
     int rc = request_class(dev);
     if (!rc && !dev->cancelled)
         compare(noted, dev->count);
+    if (!rc && !dev->cancelled)
+        heard(noted, dev->count);
     status_set(status, dev->place.env.rank, dev->place.env.tag, compared_bytes((int64_t)dev->count),
                dev->cancelled);
     return rc;

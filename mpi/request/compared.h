@@ -54,6 +54,8 @@ void compared_release(struct request *request);
 
 /* Of a message's bytes, those of the program. */
 int64_t compared_bytes(int64_t bytes);
+/* The same, of a message that the program has seen by a probe. */
+int64_t compared_probed(int64_t bytes);
 
 /* The same where nothing is compared, too. */
 static inline int compared_isend_any(const struct p2p_side *to, const struct compared_data *data,

@@ -9,6 +9,7 @@
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
+#include "mpi/known.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/part_cut.h"
 #include "mpi/request/request.h"
@@ -294,6 +295,8 @@ static int outcome(const struct request *request, MPI_Status *status)
         if (!error)
             error = request_class(dev);
     }
+    if (known_is_kept)
+        known_any();
     if (part->send)
         status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
     else

@@ -133,6 +133,28 @@ void win_map(struct win *win, struct win_target *target)
     os_unlock(&win->lock);
 }
 
+bool win_has(struct win *win, uintptr_t address, uint64_t len)
+{
+    if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        return address >= (uintptr_t)win->base && len <= (uint64_t)win->bytes &&
+               address - (uintptr_t)win->base <= (uint64_t)win->bytes - len;
+    os_lock(&win->lock);
+    const struct win_piece *piece = win->pieces;
+    while (piece && len) { /* pieces may adjoin: then go on behind this one */
+        uint64_t behind = address >= piece->base ? address - piece->base : piece->size;
+        if (behind >= piece->size) {
+            piece = piece->next;
+            continue;
+        }
+        uint64_t here = piece->size - behind;
+        address += here;
+        len -= here < len ? here : len;
+        piece = win->pieces;
+    }
+    os_unlock(&win->lock);
+    return !len;
+}
+
 /* ---- failures ---- */
 
 bool win_has_failed(const struct win *win, int rank)

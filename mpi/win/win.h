@@ -38,6 +38,7 @@ struct info;
 struct request;
 struct win_item;
 struct win_server;
+struct win_watch;
 
 /* What this process may do now as an origin, beside the locks that single targets have. */
 enum win_access {
@@ -143,6 +144,7 @@ struct win {
     struct name name;
     uint64_t word; /* random: see mpi/win/win_reach.h */
     bool freed;
+    struct win_watch *watch; /* NULL: see mpi/win/win_watch.h */
 };
 
 /* The window that was used last; or one that no handle is of, and that has no members. Its handle
@@ -178,6 +180,8 @@ void win_allow(struct win *win, struct win_target *target);
 void win_allow_all(struct win *win);
 /* Map the memory of a target of this host, if it can be mapped. */
 void win_map(struct win *win, struct win_target *target);
+/* Whether bytes that lie there are this process's memory in the window. */
+bool win_has(struct win *win, uintptr_t address, uint64_t len);
 /* The rank of a member of this host. */
 int win_rank_of(const struct win *win, int near);
 

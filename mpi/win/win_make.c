@@ -22,12 +22,14 @@
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/info.h"
+#include "mpi/known.h"
 #include "mpi/type/op.h"
 #include "mpi/win/win_helper.h"
 #include "mpi/win/win_hints.h"
 #include "mpi/win/win_segment.h"
 #include "mpi/win/win_serve.h"
 #include "mpi/win/win_sync.h"
+#include "mpi/win/win_watch.h"
 #include "os/random.h"
 
 enum {
@@ -408,6 +410,7 @@ static int make_comm(struct making *m)
 
 static void destroy(struct win *win)
 {
+    win_watch_end(win);
     if (win->helped)
         win_helper_end();
     win_serve_end(win);
@@ -442,6 +445,8 @@ int win_make(const struct win_wish *wish, struct win **made, char *why, size_t s
     rc = agree(&m, wish->comm, lacks ? lacks : rc);
     if (!rc && !(rc = make_memory(&m)))
         rc = agree(&m, win->comm, make_own(&m));
+    if (!rc && known_is_kept)
+        rc = agree(&m, win->comm, win_watch_begin(win));
     free(m.wants);
     free(m.places);
     free(m.ready);

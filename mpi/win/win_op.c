@@ -11,6 +11,7 @@
 #include "mpi/win/win_apply.h"
 #include "mpi/win/win_far.h"
 #include "mpi/win/win_sync.h"
+#include "mpi/win/win_watch.h"
 
 /* ---- checks ---- */
 
@@ -126,36 +127,6 @@ static int check(struct win *win, struct win_op *op)
 }
 
 /* ---- memory that is mapped ---- */
-
-void win_bounds(const struct win_op *op, int64_t *first, int64_t *end)
-{
-    const struct type *type = op->target_type;
-    int64_t last = (op->count - 1) * type->extent;
-    *first = type->true_lb + (last < 0 ? last : 0);
-    *end = type->true_lb + type->true_extent + (last > 0 ? last : 0);
-}
-
-bool win_has(struct win *win, uintptr_t address, uint64_t len)
-{
-    if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return address >= (uintptr_t)win->base && len <= (uint64_t)win->bytes &&
-               address - (uintptr_t)win->base <= (uint64_t)win->bytes - len;
-    os_lock(&win->lock);
-    const struct win_piece *piece = win->pieces;
-    while (piece && len) { /* pieces may adjoin: then go on behind this one */
-        uint64_t behind = address >= piece->base ? address - piece->base : piece->size;
-        if (behind >= piece->size) {
-            piece = piece->next;
-            continue;
-        }
-        uint64_t here = piece->size - behind;
-        address += here;
-        len -= here < len ? here : len;
-        piece = win->pieces;
-    }
-    os_unlock(&win->lock);
-    return !len;
-}
 
 /* Where the target's data begin, or NULL with an error raised. */
 static int locate(struct win *win, const struct win_target *target, const struct win_op *op,
@@ -310,6 +281,28 @@ static int run_far(struct win *win, struct win_target *target, struct win_op *op
     return request ? give(win, made, request, op->function) : MPI_SUCCESS;
 }
 
+static int run(struct win *win, struct win_target *target, struct win_op *op, MPI_Request *request)
+{
+    int rc;
+    if (!target->mapped && win->flavor == MPI_WIN_FLAVOR_CREATE)
+        win_map(win, target);
+    if (target->mapped)
+        rc = carry_out(win, target, op);
+    else if (!copy_out(win, target, op, &rc))
+        return run_far(win, target, op, request);
+    return !rc && request ? give(win, NULL, request, op->function) : rc;
+}
+
+static __attribute__((noinline, cold)) int run_watched(struct win *win, struct win_target *target, struct win_op *op,
+                                                       MPI_Request *request)
+{
+    op->requests = request != NULL;
+    int rc = win_watch_op(win, op);
+    if (!rc && !(rc = run(win, target, op, request)))
+        win_watch_started(win, op, request ? (const void *)*request : NULL);
+    return rc;
+}
+
 int win_run(struct win *win, struct win_op *op, MPI_Request *request)
 {
     int rc;
@@ -327,11 +320,5 @@ int win_run(struct win *win, struct win_op *op, MPI_Request *request)
         return rc;
     atomic_store_explicit(&win->used, true, memory_order_relaxed);
     __atomic_store_n(&win_recent, win, __ATOMIC_RELAXED);
-    if (!target->mapped && win->flavor == MPI_WIN_FLAVOR_CREATE)
-        win_map(win, target);
-    if (target->mapped)
-        rc = carry_out(win, target, op);
-    else if (!copy_out(win, target, op, &rc))
-        return run_far(win, target, op, request);
-    return !rc && request ? give(win, NULL, request, op->function) : rc;
+    return win->watch ? run_watched(win, target, op, request) : run(win, target, op, request);
 }

@@ -36,6 +36,7 @@ struct win_op {
     const char *function; /* for errors */
 
     /* Found by win_run(). */
+    bool requests;                          /* the program gets a request of it */
     const struct op *how;                   /* of FETCH and ACCUMULATE */
     const struct type *target_type, *basic; /* basic: of what is accumulated, otherwise NULL */
 };
@@ -44,11 +45,15 @@ struct win_op {
  * code of an error that was raised. */
 int win_run(struct win *win, struct win_op *op, MPI_Request *request);
 
-/* Whether bytes that lie there are this process's memory in the window. */
-bool win_has(struct win *win, uintptr_t address, uint64_t len);
 /* The first and the last byte, one past it, of what the target's type describes, from the
  * displacement on. */
-void win_bounds(const struct win_op *op, int64_t *first, int64_t *end);
+static inline void win_bounds(const struct win_op *op, int64_t *first, int64_t *end)
+{
+    const struct type *type = op->target_type;
+    int64_t last = (op->count - 1) * type->extent;
+    *first = type->true_lb + (last < 0 ? last : 0);
+    *end = type->true_lb + type->true_extent + (last > 0 ? last : 0);
+}
 /* Data bytes at the target. */
 static inline uint64_t win_op_bytes(const struct win_op *op)
 {

@@ -15,9 +15,11 @@
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/init.h"
+#include "mpi/known.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/win/win_far.h"
+#include "mpi/win/win_watch.h"
 #include "mpi/win/win_wire.h"
 #include "os/clock.h"
 #include "os/log.h"
@@ -34,12 +36,12 @@ enum {
     LOOKS_NS = 500000 /* at most */
 };
 
-static int no_epoch(struct win *win, const char *function, const char *what)
+int win_no_epoch(struct win *win, const char *function, const char *what)
 {
     return win_error(win, MPI_ERR_RMA_SYNC, function, "%s", what);
 }
 
-static int failed(struct win *win, int rc, const char *function, int rank)
+int win_failed(struct win *win, int rc, const char *function, int rank)
 {
     if (!rc)
         return MPI_SUCCESS;
@@ -55,12 +57,6 @@ static int failed(struct win *win, int rc, const char *function, int rank)
 }
 
 /* ---- words that operations read without the lock ---- */
-
-/* Whoever has to see them early is told by the program; so no order with other memory is needed. */
-static void set_access(struct win *win, enum win_access access)
-{
-    atomic_store_explicit(&win->access, (uint8_t)access, memory_order_relaxed);
-}
 
 /* Whether it is time to look for events: after some locks, and after some time, so that a program
  * that does nothing else hears of others, and of their deaths. */
@@ -78,11 +74,6 @@ static void set_open_all(struct win *win, bool open)
     atomic_store_explicit(&win->open_all, open, memory_order_relaxed);
 }
 
-static void set_open(struct win_target *target, bool open)
-{
-    atomic_store_explicit(&target->open, open, memory_order_release);
-}
-
 /* ---- completing operations ---- */
 
 static int ask_all(struct win *win)
@@ -94,8 +85,7 @@ static int ask_all(struct win *win)
     return rc;
 }
 
-/* All operations are complete at their targets. */
-static int complete_all(struct win *win)
+int win_complete_all(struct win *win)
 {
     win_order();
     int lost = win_has_failed(win, -1) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
@@ -126,180 +116,36 @@ int win_fence(struct win *win, int assert, const char *function)
     if (assert & ~known)
         return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a fence's", assert);
     if (win->access > WIN_FENCE)
-        return no_epoch(win, function, "an epoch of another kind is open here: end it first");
-    int rc = complete_all(win);
+        return win_no_epoch(win, function, "an epoch of another kind is open here: end it first");
+    int rc = win_complete_all(win);
+    if (win->watch) {
+        win_watch_complete(win, -1, false);
+        int told = win_watch_fence(win, assert);
+        rc = rc ? rc : told;
+    }
     if (!(assert &MPI_MODE_NOPRECEDE) || !(assert &MPI_MODE_NOSUCCEED)) {
         int waited = barrier(win);
         rc = rc ? rc : waited;
+        if (win->watch)
+            win_watch_fenced(win);
     }
     bool opens = !(assert &MPI_MODE_NOSUCCEED);
     set_open_all(win, opens);
     if (win->access != (opens ? WIN_FENCE : WIN_NONE)) {
-        set_access(win, opens ? WIN_FENCE : WIN_NONE);
+        win_set_access(win, opens ? WIN_FENCE : WIN_NONE);
         win_allow_all(win);
     }
     atomic_store_explicit(&win->used, false, memory_order_relaxed);
     win_order();
-    return failed(win, rc, function, -1);
+    return win_failed(win, rc, function, -1);
 }
 
-/* The epoch of a fence is over where another kind begins. */
-static void close_fence(struct win *win)
+void win_close_fence(struct win *win)
 {
     if (!win->open_all)
         return;
     set_open_all(win, false);
     win_allow_all(win);
-}
-
-/* ---- post, start, complete, wait ---- */
-
-static struct p2p_side side(struct win *win, int rank, int tag)
-{
-    return (struct p2p_side){win->comm, win->comm->context + CONTEXT_WIN, rank, tag};
-}
-
-/* The ranks of a group's members in the window, from malloc(); NULL with *rc set. */
-static int *ranks_of(struct win *win, const struct group *group, const char *function, int *rc)
-{
-    int *ranks = malloc(sizeof(*ranks) * (size_t)(group->size ? group->size : 1));
-    *rc = MPI_SUCCESS;
-    if (!ranks)
-        *rc = win_error(win, MPI_ERR_NO_MEM, function, "no memory for %d ranks", group->size);
-    for (int i = 0; ranks && i < group->size; i++) {
-        struct process process = group_process(group, i);
-        ranks[i] = group_find(win->comm->group, &process);
-        if (ranks[i] >= 0 && ranks[i] != MPI_UNDEFINED)
-            continue;
-        *rc = win_error(win, MPI_ERR_GROUP, function,
-                        "member %d of the group is none of the window", i);
-        free(ranks);
-        ranks = NULL;
-    }
-    return ranks;
-}
-
-/* Posts of an exposure that cannot be made are taken back. */
-static void cancel_post(struct win *win)
-{
-    for (int i = 0; i < win->posted_count; i++) {
-        (void)request_cancel(win->posted[i]);
-        (void)p2p_finish(win->posted[i], MPI_STATUS_IGNORE);
-    }
-    free(win->posted);
-    win->posted = NULL;
-    win->posted_count = -1;
-}
-
-int win_post(struct win *win, struct group *group, int assert, const char *function)
-{
-    int rc, none = 0;
-    if (assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT))
-        return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a post's", assert);
-    if (win->posted_count >= 0)
-        return no_epoch(win, function, "the window is exposed already: call MPI_Win_wait first");
-    int *ranks = ranks_of(win, group, function, &rc);
-    if (!ranks)
-        return rc;
-    win->posted = calloc((size_t)group->size + 1, sizeof(struct request *));
-    rc = win->posted ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    win->posted_count = rc ? -1 : 0;
-    win_order();
-    for (int i = 0; i < group->size && !rc; i++) {
-        struct p2p_side from = side(win, ranks[i], WIN_TAG_COMPLETE);
-        rc = p2p_irecv(&from, NULL, 0, MPI_BYTE, &win->posted[i]);
-        win->posted_count += !rc;
-    }
-    for (int i = 0; i < group->size && !rc && !(assert &MPI_MODE_NOCHECK); i++) {
-        struct p2p_side to = side(win, ranks[i], WIN_TAG_POST);
-        rc = p2p_send_mode(&to, &none, 0, MPI_BYTE, MPID_STANDARD);
-    }
-    free(ranks);
-    if (rc)
-        cancel_post(win);
-    return failed(win, rc, function, -1);
-}
-
-static void open_started(struct win *win, bool open)
-{
-    for (int i = 0; i < win->started->size; i++) {
-        struct win_target *target = win_target(win, win->started_ranks[i]);
-        if (!target)
-            continue;
-        set_open(target, open);
-        target->started = open;
-        win_allow(win, target);
-    }
-}
-
-int win_start(struct win *win, struct group *group, int assert, const char *function)
-{
-    int rc, none;
-    if (assert & ~MPI_MODE_NOCHECK)
-        return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a start's", assert);
-    if (win->access > WIN_FENCE || (win->access == WIN_FENCE && win->used))
-        return no_epoch(win, function, "an access epoch is open already: end it first");
-    int *ranks = ranks_of(win, group, function, &rc);
-    if (!ranks)
-        return rc;
-    for (int i = 0; i < group->size && !rc && !(assert &MPI_MODE_NOCHECK); i++) {
-        struct p2p_side from = side(win, ranks[i], WIN_TAG_POST);
-        rc = p2p_recv(&from, &none, 0, MPI_BYTE, MPI_STATUS_IGNORE);
-    }
-    if (rc) {
-        free(ranks);
-        return failed(win, rc, function, -1);
-    }
-    group_ref(group);
-    win->started = group;
-    win->started_ranks = ranks;
-    close_fence(win);
-    set_access(win, WIN_START);
-    open_started(win, true);
-    return MPI_SUCCESS;
-}
-
-int win_complete(struct win *win, const char *function)
-{
-    int none = 0;
-    if (win->access != WIN_START)
-        return no_epoch(win, function, "no epoch of MPI_Win_start is open");
-    int rc = complete_all(win);
-    for (int i = 0; i < win->started->size; i++) {
-        struct p2p_side to = side(win, win->started_ranks[i], WIN_TAG_COMPLETE);
-        int sent = p2p_send_mode(&to, &none, 0, MPI_BYTE, MPID_STANDARD);
-        rc = rc ? rc : sent;
-    }
-    open_started(win, false);
-    group_unref(win->started);
-    free(win->started_ranks);
-    win->started = NULL;
-    set_access(win, WIN_NONE);
-    return failed(win, rc, function, -1);
-}
-
-int win_wait(struct win *win, bool *flag, const char *function)
-{
-    int rc = MPI_SUCCESS;
-    if (win->posted_count < 0)
-        return no_epoch(win, function, "the window is not exposed by MPI_Win_post");
-    if (flag) {
-        (void)mpid_progress();
-        *flag = true;
-        for (int i = 0; i < win->posted_count; i++)
-            *flag = *flag && request_is_complete(win->posted[i]);
-        if (!*flag)
-            return MPI_SUCCESS;
-    }
-    for (int i = 0; i < win->posted_count; i++) {
-        int ended = p2p_finish(win->posted[i], MPI_STATUS_IGNORE);
-        rc = rc ? rc : ended;
-    }
-    free(win->posted);
-    win->posted = NULL;
-    win->posted_count = -1;
-    win_order();
-    return failed(win, rc, function, -1);
 }
 
 /* ---- locks of members of this host ---- */
@@ -549,8 +395,8 @@ static const char *begin_lock(struct win *win, struct win_target *target, enum w
     *looks = is_time_to_look(win);
     if (!wrong) {
         target->locked = (uint8_t)how;
-        close_fence(win);
-        set_access(win, WIN_LOCK);
+        win_close_fence(win);
+        win_set_access(win, WIN_LOCK);
         win->locks++;
     }
     os_unlock(&win->lock);
@@ -559,7 +405,7 @@ static const char *begin_lock(struct win *win, struct win_target *target, enum w
 
 static void open_lock(struct win *win, struct win_target *target, bool open)
 {
-    set_open(target, open);
+    win_set_open(target, open);
     win_allow(win, target);
 }
 
@@ -568,7 +414,7 @@ static void end_lock(struct win *win, struct win_target *target)
     os_lock(&win->lock);
     target->locked = WIN_UNLOCKED;
     if (!--win->locks) {
-        set_access(win, WIN_NONE);
+        win_set_access(win, WIN_NONE);
         __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
     }
     os_unlock(&win->lock);
@@ -592,17 +438,19 @@ int win_lock(struct win *win, int rank, bool exclusive, int assert, const char *
                                                    : WIN_SHARED;
     const char *wrong = begin_lock(win, target, how, &looks);
     if (wrong)
-        return no_epoch(win, function, wrong);
+        return win_no_epoch(win, function, wrong);
     if (looks)
         (void)mpid_progress();
     if (how != WIN_NOCHECK && (rc = take_lock(win, target, exclusive))) {
         end_lock(win, target);
-        return failed(win, rc, function, rank);
+        return win_failed(win, rc, function, rank);
     }
     os_lock(&win->lock);
     open_lock(win, target, true);
     os_unlock(&win->lock);
     win_order();
+    if (win->watch)
+        win_watch_lock(win, rank, exclusive, how == WIN_NOCHECK);
     return MPI_SUCCESS;
 }
 
@@ -623,10 +471,16 @@ int win_unlock(struct win *win, int rank, const char *function)
         open_lock(win, target, false);
     os_unlock(&win->lock);
     if (!good)
-        return no_epoch(win, function, "the target is not locked by MPI_Win_lock");
+        return win_no_epoch(win, function, "the target is not locked by MPI_Win_lock");
+    if (win->watch) {
+        win_watch_complete(win, rank, false);
+        win_watch_unlock(win, rank, how == WIN_EXCLUSIVE);
+    }
     rc = give_back(win, target, how);
+    if (win->watch)
+        win_watch_brought(win, rank);
     end_lock(win, target);
-    return failed(win, rc, function, rank);
+    return win_failed(win, rc, function, rank);
 }
 
 /* Locks of this host are taken at once; others at the first operation there. */
@@ -637,12 +491,12 @@ int win_lock_all(struct win *win, int assert, const char *function)
     os_lock(&win->lock);
     bool good = may_lock(win) && win->access != WIN_LOCK, looks = is_time_to_look(win);
     if (good) {
-        set_access(win, WIN_LOCK_ALL);
+        win_set_access(win, WIN_LOCK_ALL);
         set_open_all(win, assert & MPI_MODE_NOCHECK);
     }
     os_unlock(&win->lock);
     if (!good)
-        return no_epoch(win, function, "an epoch is open here: end it first");
+        return win_no_epoch(win, function, "an epoch is open here: end it first");
     if (looks)
         (void)mpid_progress();
     for (int i = 0; i < win->near_count && !win->open_all; i++) {
@@ -650,12 +504,14 @@ int win_lock_all(struct win *win, int assert, const char *function)
             continue;
         lock_near(win, &win->near[i], false);
         win->near[i].locked = WIN_SHARED;
-        set_open(&win->near[i], true);
+        win_set_open(&win->near[i], true);
     }
     os_lock(&win->lock);
     win_allow_all(win);
     os_unlock(&win->lock);
     win_order();
+    for (int i = 0; i < win->size && win->watch; i++)
+        win_watch_lock(win, i, false, assert & MPI_MODE_NOCHECK);
     return MPI_SUCCESS;
 }
 
@@ -684,7 +540,7 @@ static bool begin_opening(struct win *win, struct win_target *target)
 int win_open_target(struct win *win, struct win_target *target, const char *function)
 {
     if (win->access != WIN_LOCK_ALL)
-        return no_epoch(win, function,
+        return win_no_epoch(win, function,
                         win->access == WIN_START ? "the target is not in the group of MPI_Win_start"
                         : win->access == WIN_LOCK
                             ? "the target is not locked"
@@ -701,7 +557,9 @@ int win_open_target(struct win *win, struct win_target *target, const char *func
     atomic_store(&target->opening, false);
     os_unlock(&win->lock);
     mpid_wake();
-    return failed(win, rc, function, target->rank);
+    if (win->watch)
+        win_watch_lock(win, target->rank, false, false);
+    return win_failed(win, rc, function, target->rank);
 }
 
 /* Those that were locked by messages answer together. */
@@ -714,7 +572,7 @@ static int unlock_far(struct win *win)
         rc = rc ? rc : asked;
         if (by_message) {
             t->locked = WIN_UNLOCKED;
-            set_open(t, false);
+            win_set_open(t, false);
         }
     }
     int waited = win->asked ? win_far_wait(win, NULL) : MPI_SUCCESS;
@@ -724,8 +582,12 @@ static int unlock_far(struct win *win)
 int win_unlock_all(struct win *win, const char *function)
 {
     if (win->access != WIN_LOCK_ALL)
-        return no_epoch(win, function, "no epoch of MPI_Win_lock_all is open");
+        return win_no_epoch(win, function, "no epoch of MPI_Win_lock_all is open");
     win_order();
+    if (win->watch)
+        win_watch_complete(win, -1, false);
+    for (int i = 0; i < win->size && win->watch; i++)
+        win_watch_unlock(win, i, false);
     int rc = unlock_far(win);
     for (int i = 0; i < win->near_count; i++) {
         struct win_target *target = &win->near[i];
@@ -734,13 +596,15 @@ int win_unlock_all(struct win *win, const char *function)
             rc = rc ? rc : given;
         }
         target->locked = WIN_UNLOCKED;
-        set_open(target, false);
+        win_set_open(target, false);
     }
+    if (win->watch)
+        win_watch_brought(win, -1);
     set_open_all(win, false);
-    set_access(win, WIN_NONE);
+    win_set_access(win, WIN_NONE);
     __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
     win_allow_all(win);
-    return failed(win, rc, function, -1);
+    return win_failed(win, rc, function, -1);
 }
 
 /* Hear of events meanwhile, and let a while pass until the next look. */
@@ -748,7 +612,7 @@ static void look_around(struct win *win)
 {
     (void)mpid_progress();
     os_lock(&win->lock);
-    bool nothing = win->access >= WIN_LOCK && !win->asked && !win_has_failed(win, -1);
+    bool nothing = win->access >= WIN_LOCK && !win->watch && !win->asked && !win_has_failed(win, -1);
     __atomic_store_n(&win->flushes, nothing ? FLUSHES : 0, __ATOMIC_RELAXED);
     os_unlock(&win->lock);
 }
@@ -762,17 +626,21 @@ int win_flush(struct win *win, int rank, bool local, const char *function)
     if (rank >= 0 && (rc = check_rank(win, rank, function)))
         return rc;
     if (win->access < WIN_LOCK)
-        return no_epoch(win, function, "no epoch of MPI_Win_lock or MPI_Win_lock_all is open");
+        return win_no_epoch(win, function, "no epoch of MPI_Win_lock or MPI_Win_lock_all is open");
     struct win_target *target = rank >= 0 ? win_target(win, rank) : NULL;
     if (rank >= 0 && !target)
         return win_error(win, MPI_ERR_NO_MEM, function, "no memory for rank %d", rank);
-    if (local) {
-        if ((!target || !target->mapped) &&
-            atomic_load_explicit(&win->asked, memory_order_relaxed))
-            rc = win_far_wait(win, target);
-        return failed(win, rc, function, rank);
+    if (win->watch && target && win->access == WIN_LOCK && !target->locked)
+        return win_no_epoch(win, function, "the target is not locked");
+    if (!local)
+        rc = target ? complete_one(win, target) : win_complete_all(win);
+    else if ((!target || !target->mapped) && atomic_load_explicit(&win->asked, memory_order_relaxed))
+        rc = win_far_wait(win, target);
+    if (win->watch) {
+        win_watch_complete(win, rank, local);
+        win_watch_brought(win, rank);
     }
-    return failed(win, target ? complete_one(win, target) : complete_all(win), function, rank);
+    return win_failed(win, rc, function, rank);
 }
 
 const char *win_is_busy(const struct win *win)

@@ -44,6 +44,28 @@ static inline void win_order(void)
         mpid_order_completion();
 }
 
+/* ---- for the files of synchronization ---- */
+
+/* Raise the error of an epoch that does not allow the call; of an outcome, 0: none. rank: of the target, or
+ * -1. */
+int win_no_epoch(struct win *win, const char *function, const char *what);
+int win_failed(struct win *win, int rc, const char *function, int rank);
+/* All operations are complete at their targets. Returns an error class. */
+int win_complete_all(struct win *win);
+/* The epoch of a fence is over where another kind begins. */
+void win_close_fence(struct win *win);
+
+/* Whoever has to see them early is told by the program; so no order with other memory is needed. */
+static inline void win_set_access(struct win *win, enum win_access access)
+{
+    atomic_store_explicit(&win->access, (uint8_t)access, memory_order_relaxed);
+}
+
+static inline void win_set_open(struct win_target *target, bool open)
+{
+    atomic_store_explicit(&target->open, open, memory_order_release);
+}
+
 /* Allow operations to a target that is not open: lock it, where MPI_Win_lock_all has been called,
  * or raise an error. */
 int win_open_target(struct win *win, struct win_target *target, const char *function);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The accesses to a window's memory; see win_board.h. */
+#include "mpi/win/win_board.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpi/coll/coll.h"
+#include "mpi/comm/comm_hosts.h"
+#include "mpi/type/op.h"
+#include "mpi/type/op_kernels.h"
+#include "mpi/win/win.h"
+#include "os/segment.h"
+
+enum { TRIES = 1 << 20 };
+
+/* ---- memory ---- */
+
+static size_t len_of(int size)
+{
+    return sizeof(struct board_head) + (size_t)size * (sizeof(struct known) + sizeof(struct board_log));
+}
+
+static void use(struct board *board, void *memory)
+{
+    board->memory = memory;
+    board->head = memory;
+    board->published = (struct known *)(board->head + 1);
+    board->logs = (struct board_log *)(board->published + board->size);
+}
+
+/* The first member of this host. */
+static int first_near(const struct win *win, const struct comm_hosts *hosts)
+{
+    if (hosts->count == 1)
+        return 0;
+    return hosts->count ? hosts->ranks[hosts->first[hosts->mine]] : win->rank;
+}
+
+static int make_file(struct win_segment_place *place, size_t len)
+{
+    struct stat stat;
+    int fd = os_segment_create("vireo-check", len, sizeof(struct board_head));
+    if (fd >= 0 && !fstat(fd, &stat))
+        *place = (struct win_segment_place){getpid(), fd, stat.st_dev, stat.st_ino, len};
+    return fd;
+}
+
+/* The number may be another process's here, in a container of its own. */
+static int open_file(const struct win_segment_place *place, size_t len)
+{
+    char path[64];
+    struct stat stat;
+    if (!place->len)
+        return -1;
+    snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)place->pid, (long long)place->fd);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, &stat) || stat.st_dev != place->dev || stat.st_ino != place->ino ||
+                    (size_t)stat.st_size < len)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+int board_give_all(struct win *win, const void *mine, void *all, size_t size)
+{
+    struct coll c = {
+        .kind = COLL_ALLGATHER,
+        .send = {.buf = (void *)(uintptr_t)mine, .count = (MPI_Count)size, .type = MPI_BYTE},
+        .recv = {.buf = all, .count = (MPI_Count)size, .type = MPI_BYTE}};
+    if (win->size > 1)
+        return coll_run_over(win->comm, &c);
+    memcpy(all, mine, size);
+    return MPI_SUCCESS;
+}
+
+/* Whether all members of this host have mapped the same. */
+static int agree(struct win *win, const struct comm_hosts *hosts, bool mapped, bool *all)
+{
+    char mine = mapped, *theirs = malloc((size_t)win->size);
+    int rc = theirs ? board_give_all(win, &mine, theirs, 1) : MPI_ERR_NO_MEM;
+    *all = !rc;
+    for (int i = 0; i < win->size && !rc; i++)
+        *all = *all && (hosts->count > 1 ? hosts->host[i] != hosts->mine || theirs[i] : theirs[i]);
+    free(theirs);
+    return rc;
+}
+
+int board_make(struct board *board, struct win *win)
+{
+    const struct comm_hosts *hosts = comm_hosts_of(win->comm);
+    struct win_segment_place mine = {0}, *all = malloc(sizeof(*all) * (size_t)win->size);
+    *board = (struct board){.size = win->size, .len = len_of(win->size)};
+    if (!all || !hosts) {
+        free(all);
+        return MPI_ERR_NO_MEM;
+    }
+    int first = first_near(win, hosts), fd = -1;
+    if (first == win->rank)
+        fd = make_file(&mine, board->len);
+    int rc = board_give_all(win, &mine, all, sizeof(mine));
+    if (!rc && first != win->rank)
+        fd = open_file(&all[first], board->len);
+    void *memory = !rc && fd >= 0 ? os_segment_map(fd, 0, board->len, 1) : NULL;
+    if (!rc)
+        rc = agree(win, hosts, memory != NULL, &board->is_shared);
+    if (fd >= 0)
+        close(fd);
+    free(all);
+    if (memory && (rc || !board->is_shared)) {
+        os_segment_unmap(memory, board->len);
+        memory = NULL;
+    }
+    if (!rc && !memory)
+        memory = calloc(1, board->len);
+    if (memory)
+        use(board, memory);
+    return rc ? rc : memory ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+void board_free(struct board *board)
+{
+    if (board->is_shared)
+        os_segment_unmap(board->memory, board->len);
+    else
+        free(board->memory);
+    board->memory = NULL;
+}
+
+bool board_hold(_Atomic uint32_t *busy)
+{
+    uint32_t none = 0;
+    for (int i = 0; i < TRIES; i++, none = 0) {
+        if (atomic_compare_exchange_weak(busy, &none, 1))
+            return true;
+        if (i % 64 == 63)
+            sched_yield();
+    }
+    return false;
+}
+
+void board_release(_Atomic uint32_t *busy)
+{
+    atomic_store(busy, 0);
+}
+
+/* ---- call sites ---- */
+
+uint16_t board_site(struct board *board, const struct mpid_call_site *site)
+{
+    struct board_head *head = board->head;
+    uint32_t i;
+    if (!board_hold(&head->busy))
+        return 0;
+    uint32_t count = head->sites < BOARD_SITES ? head->sites : BOARD_SITES;
+    for (i = 0; i < count; i++)
+        if (head->site[i].offset == site->offset && !memcmp(&head->site[i], site, sizeof(*site)))
+            break;
+    if (i == count && i < BOARD_SITES) {
+        head->site[i] = *site;
+        head->sites = i + 1;
+    }
+    board_release(&head->busy);
+    return i < BOARD_SITES ? (uint16_t)(i + 1) : 0;
+}
+
+struct mpid_call_site board_site_of(struct board *board, uint16_t number)
+{
+    struct mpid_call_site site = {.function = "MPI, at a place that is not known,"};
+    if (number && number <= BOARD_SITES)
+        site = board->head->site[number - 1];
+    return site;
+}
+
+/* ---- accesses ---- */
+
+bool board_is_over(const struct board_access *access)
+{
+    return access->done && (access->by < 0 || known_has(access->by, access->done));
+}
+
+static bool is_atomic(const struct board_access *a)
+{
+    return a->kind >= BOARD_CHANGE;
+}
+
+static bool reads_only(const struct board_access *a)
+{
+    return a->kind == BOARD_READ || a->kind == BOARD_GET ||
+           (a->kind == BOARD_CHANGE && a->op == OP_CODE_NO_OP);
+}
+
+/* Of one origin, accumulates are carried out in their order. */
+static enum board_conflict conflict(const struct board_access *a, const struct board_access *b)
+{
+    if (reads_only(a) && reads_only(b))
+        return BOARD_FINE;
+    if (!is_atomic(a) || !is_atomic(b))
+        return BOARD_RACE;
+    if (a->form != b->form || a->size != b->size)
+        return BOARD_MIXED_TYPES;
+    bool goes = a->kind == BOARD_COMPARE || b->kind == BOARD_COMPARE || a->op == b->op ||
+                a->op == OP_CODE_NO_OP || b->op == OP_CODE_NO_OP || a->origin == b->origin;
+    return goes ? BOARD_FINE : BOARD_MIXED_OPS;
+}
+
+enum board_conflict board_find(const struct board_log *log, const struct board_access *new,
+                               struct board_access *found, uint64_t *at, uint64_t *len)
+{
+    for (uint32_t i = 0; i < log->count && i < BOARD_LOG; i++) {
+        const struct board_access *old = &log->row[i];
+        enum board_conflict what = conflict(old, new);
+        if (!what || !stretch_meets(&old->bytes, &new->bytes, at, len) || board_is_over(old))
+            continue;
+        *found = *old;
+        return what;
+    }
+    return BOARD_FINE;
+}
+
+static bool is_like(const struct board_access *a, const struct board_access *b)
+{
+    return a->origin == b->origin && a->via == b->via && a->site == b->site && a->kind == b->kind &&
+           a->op == b->op && a->form == b->form && a->size == b->size && a->posted == b->posted &&
+           a->serial == b->serial;
+}
+
+/* Whatever is ordered behind new is ordered behind one that is over when new begins; so the latter need
+ * not be kept where new conflicts with all that it does. */
+static bool replaces(const struct board_access *new, const struct board_access *old)
+{
+    bool same = old->kind == new->kind && old->op == new->op && old->form == new->form &&
+                old->size == new->size && old->origin == new->origin;
+    return (same || new->kind == BOARD_PUT || new->kind == BOARD_WRITE) && board_is_over(old) &&
+           stretch_covers(&new->bytes, &old->bytes);
+}
+
+bool board_note(struct board_log *log, const struct board_access *new)
+{
+    if (log->count > BOARD_LOG)
+        log->count = BOARD_LOG;
+    for (uint32_t i = 0; i < log->count; i++) {
+        struct board_access *old = &log->row[i];
+        if (!old->done && !new->done && is_like(old, new) && stretch_grow(&old->bytes, &new->bytes))
+            return false;
+        if (replaces(new, old))
+            log->row[i--] = log->row[--log->count];
+    }
+    if (log->count < BOARD_LOG) {
+        log->row[log->count++] = *new;
+        return false;
+    }
+    struct board_access *given = &log->row[log->next++ % BOARD_LOG];
+    bool matters = !board_is_over(given);
+    *given = *new;
+    return matters;
+}
+
+void board_prune(struct board_log *log)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < log->count && i < BOARD_LOG; i++)
+        if (!board_is_over(&log->row[i]))
+            log->row[kept++] = log->row[i];
+    log->count = kept;
+}

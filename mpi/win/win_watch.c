@@ -1,0 +1,730 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* One-sided operations watched; see win_watch.h. */
+#include "mpi/win/win_watch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/busy.h"
+#include "mpi/call_text.h"
+#include "mpi/comm/group.h"
+#include "mpi/init.h"
+#include "mpi/known.h"
+#include "mpi/left.h"
+#include "mpi/type/op_kernels.h"
+#include "mpi/type/type_hash.h"
+#include "mpi/win/win_board.h"
+
+/* A get with a request, which is complete once that is. */
+struct pending {
+    struct pending *next;
+    const void *request;
+    uint32_t serial;
+    int target;
+};
+
+/* What members tell each other: of their memory, and of a fence. */
+struct told {
+    uint64_t size;
+    int64_t unit;
+};
+struct fence_told {
+    int32_t assert, rank;
+    struct mpid_call_site site;
+};
+
+struct win_watch {
+    struct win_watch *next; /* in watches */
+    struct win *win;
+    struct board board;
+    struct told *told;  /* [size] */
+    int *ranks;         /* [size] in MPI_COMM_WORLD; -1: of another job */
+    uint32_t *open;     /* [size] accesses of this process in each log that are not over */
+    uint16_t *locked;   /* [size] the call that has locked it */
+    uint8_t *fetched;   /* [size] a bit of each of BOARD_PLACES that something is brought from */
+    uint16_t exposed;   /* the call that has exposed the window */
+    uint16_t began;     /* the call that began the access epoch, and ... */
+    uint16_t used;      /* ... the last operation in it */
+    uint32_t serials;
+    bool full;          /* it was told that a log is */
+    struct pending *pending;
+    struct known *heard; /* in words that end an exposure */
+    int heard_count;
+};
+
+static struct os_lock lock = OS_LOCK_INIT; /* guards watches, and what changes in each of them */
+static struct win_watch *watches;
+
+/* ---- sentences ---- */
+
+static void name_window(const struct win *win, char text[MPI_MAX_OBJECT_NAME + 16])
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    bool named = name_get(&((struct win *)(uintptr_t)win)->name, name) > 0;
+    snprintf(text, MPI_MAX_OBJECT_NAME + 16, "window%s%s", named ? " " : "", named ? name : "");
+}
+
+/* Name two calls and the fault. */
+static _Noreturn void tell(const struct mpid_call_site *first, int first_rank,
+                           const struct mpid_call_site *second, const char *what)
+{
+    char one[CALL_TEXT], two[CALL_TEXT], text[4 * CALL_TEXT];
+    call_text(one, first_rank, first, second);
+    call_text(two, init_world.rank, second, second);
+    snprintf(text, sizeof(text), "--check: %s, %s: %s", one, two, what);
+    mpid_abort(MPI_ERR_OTHER & 0xff, text);
+}
+
+static const char *word_of(const struct board_access *a)
+{
+    static const char *const words[] = {
+        [BOARD_READ] = "reads", [BOARD_WRITE] = "writes", [BOARD_GET] = "gets", [BOARD_PUT] = "puts",
+        [BOARD_CHANGE] = "accumulates", [BOARD_COMPARE] = "compares and swaps"};
+    return a->kind == BOARD_CHANGE && a->op == OP_CODE_NO_OP ? "fetches" : words[a->kind];
+}
+
+static _Noreturn void tell_conflict(struct win_watch *w, int target, const struct board_access *old,
+                                    const struct board_access *new, const uint64_t both[2],
+                                    enum board_conflict why)
+{
+    static const char *const reasons[] = {
+        [BOARD_RACE] = "and nothing orders the two",
+        [BOARD_MIXED_OPS] = "by different operations, and nothing orders the two",
+        [BOARD_MIXED_TYPES] = "by different types, and nothing orders the two"};
+    char name[MPI_MAX_OBJECT_NAME + 16], what[2 * MPI_MAX_OBJECT_NAME + 200];
+    struct mpid_call_site first = board_site_of(&w->board, old->site);
+    struct mpid_call_site second = board_site_of(&w->board, new->site);
+    name_window(w->win, name);
+    snprintf(what, sizeof(what),
+             "the first %s and the second %s bytes %" PRIu64 " to %" PRIu64 " of rank %d in %s, %s",
+             word_of(old), word_of(new), both[0], both[0] + both[1] - 1, w->ranks[target], name,
+             reasons[why]);
+    tell(&first, old->origin, &second, what);
+}
+
+/* ---- logs ---- */
+
+static void publish(struct win_watch *w)
+{
+    struct known now = known_now();
+    if (!board_hold(&w->board.head->busy))
+        return;
+    w->board.published[w->win->rank] = now;
+    board_release(&w->board.head->busy);
+}
+
+/* Compare an access with those of a target's log, and note it. */
+static void enter(struct win_watch *w, int target, const struct board_access *new)
+{
+    struct board_log *log = &w->board.logs[target];
+    struct board_access old;
+    uint64_t both[2];
+    if (!board_hold(&log->busy))
+        return;
+    enum board_conflict why = board_find(log, new, &old, &both[0], &both[1]);
+    bool gives = !why && board_note(log, new);
+    board_release(&log->busy);
+    if (why)
+        tell_conflict(w, target, &old, new, both, why);
+    os_lock_slow(&lock);
+    bool tells = gives && !w->full;
+    w->full = w->full || gives;
+    w->open[target] += !new->done;
+    os_unlock_slow(&lock);
+    if (tells)
+        dprintf(STDERR_FILENO,
+                "--check: rank %d: more than %d accesses of a window at rank %d may still conflict with "
+                "others: the oldest are not compared any more\n",
+                init_world.rank, BOARD_LOG, w->ranks[target]);
+}
+
+static bool is_mine(const struct board_access *a)
+{
+    return a->origin == init_world.rank && !a->done;
+}
+
+/* Which accesses of this process end. */
+struct ending {
+    int via;         /* -1: any */
+    bool local;      /* only those that are over with it */
+    uint32_t serial; /* 0: any */
+    uint32_t step;
+};
+
+static bool ends(const struct ending *e, const struct board_access *a)
+{
+    if (!is_mine(a) || (e->via >= 0 && a->via != e->via) || (e->serial && a->serial != e->serial))
+        return false;
+    if (a->kind <= BOARD_GET)
+        return true;
+    return !e->local && !a->posted;
+}
+
+static void end_in(struct win_watch *w, int target, const struct ending *e)
+{
+    struct board_log *log = &w->board.logs[target];
+    uint32_t open = 0;
+    if (!w->open[target] || !board_hold(&log->busy))
+        return;
+    for (uint32_t i = 0; i < log->count && i < BOARD_LOG; i++) {
+        struct board_access *a = &log->row[i];
+        if (ends(e, a)) {
+            a->by = init_world.rank;
+            a->done = e->step;
+        }
+        open += is_mine(a);
+    }
+    board_release(&log->busy);
+    os_lock_slow(&lock);
+    w->open[target] = open;
+    os_unlock_slow(&lock);
+}
+
+/* Fetched values have come: this process may know all that is known by those who changed them. */
+static void learn_fetched(struct win_watch *w, int target)
+{
+    struct board_log *log = &w->board.logs[target];
+    os_lock_slow(&lock);
+    unsigned fetched = w->fetched[target];
+    w->fetched[target] = 0;
+    os_unlock_slow(&lock);
+    if (!fetched || !board_hold(&log->busy))
+        return;
+    for (unsigned i = 0; i < BOARD_PLACES; i++)
+        if (fetched & 1u << i)
+            known_learn(&log->changed[i]);
+    board_release(&log->busy);
+}
+
+static void end_accesses(struct win_watch *w, const struct ending *e)
+{
+    for (int i = 0; i < w->win->size; i++)
+        if (e->via < 0 || i == e->via || i == w->win->rank)
+            end_in(w, i, e);
+}
+
+void win_watch_complete(struct win *win, int target, bool local)
+{
+    struct win_watch *w = win->watch;
+    struct ending e = {.via = target, .local = local, .step = known_step()};
+    busy_end(win, target);
+    end_accesses(w, &e);
+    publish(w);
+}
+
+void win_watch_brought(struct win *win, int target)
+{
+    for (int i = 0; i < win->size; i++)
+        if (target < 0 || i == target)
+            learn_fetched(win->watch, i);
+}
+
+/* ---- memory of the program that is in windows ---- */
+
+/* The part of a window that a stretch of this process's memory is in: of it, the rest is cut off. */
+static bool find_part(const struct win *win, const struct stretch *bytes, int *target, struct stretch *part)
+{
+    uint64_t at, len;
+    for (int i = 0; i < win->near_count; i++) {
+        const struct win_target *near = &win->near[i];
+        bool here = i == win->near_me ||
+                    (win->flavor == MPI_WIN_FLAVOR_SHARED && near->mapped);
+        struct stretch all = {(uintptr_t)near->base, near->size, near->size, 1};
+        if (!here || !near->size || !stretch_meets(bytes, &all, &at, &len))
+            continue;
+        *part = bytes->count == 1 ? (struct stretch){at, len, len, 1} : *bytes;
+        if (part->at < all.at || part->at + (part->count - 1) * part->step + part->len > all.at + all.len)
+            continue;
+        part->at -= all.at;
+        *target = near->rank;
+        return true;
+    }
+    return false;
+}
+
+/* As find_part(), of a dynamic window. */
+static bool find_piece(struct win *win, const struct stretch *bytes, struct stretch *part)
+{
+    *part = *bytes;
+    return win_has(win, bytes->at, (bytes->count - 1) * bytes->step + bytes->len);
+}
+
+static void enter_place(struct win_watch *w, const struct busy_place *place, const struct board_access *as)
+{
+    struct stretch bytes[BUSY_STRETCHES];
+    int n = busy_stretches(place, bytes), target = w->win->rank;
+    struct board_access access = *as;
+    for (int i = 0; i < n; i++)
+        if (w->win->flavor == MPI_WIN_FLAVOR_DYNAMIC ? find_piece(w->win, &bytes[i], &access.bytes)
+                                                     : find_part(w->win, &bytes[i], &target, &access.bytes))
+            enter(w, target, &access);
+}
+
+/* Windows come and go in calls of all threads: a program that frees one while another thread uses its
+ * memory is wrong. */
+static void touched(const struct busy_place *place, const struct mpid_call_site *site, uint32_t step)
+{
+    for (struct win_watch *w = watches; w; w = w->next) {
+        struct board_access access = {.kind = place->writes ? BOARD_WRITE : BOARD_READ,
+                                      .origin = init_world.rank, .by = init_world.rank, .done = step,
+                                      .via = w->win->rank};
+        struct board_log *log = &w->board.logs[w->win->rank];
+        access.site = board_site(&w->board, site);
+        if (board_hold(&log->busy)) { /* the program may have seen them change */
+            for (int i = 0; i < BOARD_PLACES; i++)
+                known_learn(&log->changed[i]);
+            board_release(&log->busy);
+        }
+        enter_place(w, place, &access);
+    }
+}
+
+/* ---- operations ---- */
+
+static bool takes(const struct win_op *op)
+{
+    return op->kind != WIN_OP_GET && !(op->how && op->how->code == OP_CODE_NO_OP);
+}
+
+static bool brings(const struct win_op *op)
+{
+    return op->kind == WIN_OP_GET || op->kind == WIN_OP_FETCH || op->kind == WIN_OP_COMPARE;
+}
+
+/* The buffers of an operation; returns their number. */
+static int places_of(const struct win_op *op, struct busy_place places[3])
+{
+    int n = 0;
+    if (takes(op))
+        places[n++] = (struct busy_place){op->from.buf, op->from.count, type_from(op->from.type), false};
+    if (op->kind == WIN_OP_COMPARE)
+        places[n++] = (struct busy_place){op->compare, 1, op->target_type, false};
+    if (brings(op))
+        places[n++] = (struct busy_place){op->to.buf, op->to.count, type_from(op->to.type), true};
+    return n;
+}
+
+/* The origin's data must be of the target's basic types. */
+static void check_types(struct win_watch *w, const struct win_op *op, const struct mpid_call_site *site)
+{
+    const struct win_data *data = takes(op) ? &op->from : &op->to;
+    const struct type *mine = type_from(data->type);
+    char one[CALL_TEXT], text[2 * CALL_TEXT];
+    (void)w;
+    struct type_hash hash = type_hash(mine, data->count), theirs = type_hash(op->target_type, op->count);
+    if (!hash.elements || type_is_untyped(mine) || type_is_untyped(op->target_type))
+        return;
+    if (hash.elements <= theirs.elements &&
+        type_hash_first(op->target_type, hash.elements).value == hash.value)
+        return;
+    call_text(one, init_world.rank, site, site);
+    snprintf(text, sizeof(text), "--check: %s: the basic types of the origin are not those of the target",
+             one);
+    mpid_abort(MPI_ERR_TYPE & 0xff, text);
+}
+
+static void check_buffers(const struct busy_place *places, int n, const struct mpid_call_site *site)
+{
+    struct stretch a[BUSY_STRETCHES], b[BUSY_STRETCHES];
+    char one[CALL_TEXT], text[2 * CALL_TEXT];
+    uint64_t at, len;
+    for (int i = 0; i < n; i++)
+        busy_claim(&places[i], site);
+    for (int i = 0; i + 1 < n; i++) {
+        int mine = busy_stretches(&places[i], a), theirs = busy_stretches(&places[n - 1], b);
+        for (int k = 0; k < mine * theirs; k++) {
+            if (!stretch_meets(&a[k / theirs], &b[k % theirs], &at, &len))
+                continue;
+            call_text(one, init_world.rank, site, site);
+            snprintf(text, sizeof(text), "--check: %s: its result and what it takes share memory", one);
+            mpid_abort(MPI_ERR_BUFFER & 0xff, text);
+        }
+    }
+}
+
+/* That a target which gets messages has the bytes; of the others that was checked. */
+static int check_range(struct win *win, const struct win_op *op, uint64_t *at)
+{
+    const struct told *told = &win->watch->told[op->rank];
+    int64_t first, end, from;
+    *at = (uint64_t)op->disp;
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return MPI_SUCCESS;
+    win_bounds(op, &first, &end);
+    bool good = !__builtin_mul_overflow(op->disp, told->unit, &from) && from >= -first &&
+                from <= INT64_MAX - end && from + end <= (int64_t)told->size;
+    *at = good ? (uint64_t)from : 0;
+    if (good)
+        return MPI_SUCCESS;
+    return win_error(win, MPI_ERR_RMA_RANGE, op->function,
+                     "displacement %lld at rank %d: bytes %lld to %lld from there are not in its %llu bytes",
+                     (long long)op->disp, op->rank, (long long)first, (long long)end,
+                     (unsigned long long)told->size);
+}
+
+static struct board_access access_of(struct win_watch *w, const struct win_op *op)
+{
+    static const uint8_t kinds[] = {
+        [WIN_OP_PUT] = BOARD_PUT, [WIN_OP_GET] = BOARD_GET, [WIN_OP_ACCUMULATE] = BOARD_CHANGE,
+        [WIN_OP_FETCH] = BOARD_CHANGE, [WIN_OP_COMPARE] = BOARD_COMPARE};
+    struct board_access access = {.kind = kinds[op->kind], .origin = init_world.rank,
+                                  .by = init_world.rank, .via = op->rank,
+                                  .posted = w->win->access == WIN_START};
+    if (op->basic) {
+        access.form = op->basic->form;
+        access.size = (uint8_t)op->basic->size;
+    }
+    if (op->how)
+        access.op = op->how->code;
+    return access;
+}
+
+static unsigned place_of(uint64_t at)
+{
+    return (unsigned)(at >> 3) % BOARD_PLACES;
+}
+
+/* Those that find what it brings to the target know what this process does now. */
+static void give_known(struct win_watch *w, const struct win_op *op, uint64_t at)
+{
+    struct board_log *log = &w->board.logs[op->rank];
+    struct known now = known_now();
+    if (op->kind == WIN_OP_GET || !board_hold(&log->busy))
+        return;
+    if (op->kind == WIN_OP_PUT)
+        known_join(&log->put, &now);
+    for (unsigned i = 0; i < BOARD_PLACES && op->kind != WIN_OP_PUT; i++)
+        if (i == place_of(at) || win_op_bytes(op) > 8)
+            known_join(&log->changed[i], &now);
+    board_release(&log->busy);
+}
+
+static void note_fetched(struct win_watch *w, const struct win_op *op, uint64_t at)
+{
+    if (op->kind == WIN_OP_GET || !brings(op))
+        return;
+    os_lock_slow(&lock);
+    w->fetched[op->rank] |= (uint8_t)(win_op_bytes(op) > 8 ? 0xff : 1u << place_of(at));
+    os_unlock_slow(&lock);
+}
+
+int win_watch_op(struct win *win, const struct win_op *op)
+{
+    struct win_watch *w = win->watch;
+    struct mpid_call_site site;
+    struct busy_place places[3];
+    struct stretch bytes[BUSY_STRETCHES];
+    uint64_t at;
+    if (!op->count || !op->target_type->size)
+        return MPI_SUCCESS;
+    mpid_find_site(&site);
+    check_types(w, op, &site);
+    int rc = check_range(win, op, &at), n = places_of(op, places);
+    if (rc)
+        return rc;
+    check_buffers(places, n, &site);
+    struct board_access access = access_of(w, op);
+    access.site = w->used = board_site(&w->board, &site);
+    w->serials += !w->serials;
+    access.serial = op->requests ? w->serials : 0;
+    give_known(w, op, at);
+    int pieces = w->ranks[op->rank] >= 0
+                     ? type_stretches(op->target_type, op->count, at, bytes, BUSY_STRETCHES)
+                     : 0;
+    for (int i = 0; i < pieces; i++) {
+        access.bytes = bytes[i];
+        enter(w, op->rank, &access);
+    }
+    for (int i = 0; i < n; i++) {
+        struct board_access local = {.kind = places[i].writes ? BOARD_WRITE : BOARD_READ,
+                                     .origin = init_world.rank, .by = init_world.rank, .via = op->rank,
+                                     .serial = access.serial, .site = access.site};
+        enter_place(w, &places[i], &local);
+    }
+    return MPI_SUCCESS;
+}
+
+void win_watch_started(struct win *win, const struct win_op *op, const void *request)
+{
+    struct win_watch *w = win->watch;
+    struct mpid_call_site site;
+    struct busy_place places[3];
+    struct busy_use use = {win, op->rank, request};
+    uint64_t at;
+    if (!op->count || !op->target_type->size || check_range(win, op, &at))
+        return;
+    mpid_find_site(&site);
+    note_fetched(w, op, at);
+    for (int i = 0, n = places_of(op, places); i < n; i++)
+        busy_add(&places[i], &site, &use);
+    struct pending *pending = request ? malloc(sizeof(*pending)) : NULL;
+    os_lock_slow(&lock);
+    if (pending) {
+        *pending = (struct pending){w->pending, request, w->serials++, op->rank};
+        w->pending = pending;
+    }
+    os_unlock_slow(&lock);
+    publish(w);
+}
+
+/* ---- requests ---- */
+
+/* A request of any kind is freed. */
+static void freed(const void *request)
+{
+    for (struct win_watch *w = watches; w; w = w->next) {
+        struct pending *found = NULL;
+        os_lock_slow(&lock);
+        for (struct pending **link = &w->pending; *link && !found; link = &(*link)->next)
+            if ((*link)->request == request) {
+                found = *link;
+                *link = found->next;
+                break;
+            }
+        os_unlock_slow(&lock);
+        if (!found)
+            continue;
+        struct ending e = {found->target, true, found->serial, known_step()};
+        busy_end_request(request);
+        learn_fetched(w, found->target);
+        end_accesses(w, &e);
+        publish(w);
+        free(found);
+    }
+}
+
+/* ---- synchronization ---- */
+
+int win_watch_fence(struct win *win, int assert)
+{
+    const int same = MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+    struct win_watch *w = win->watch;
+    struct fence_told mine = {assert, init_world.rank, {{0}, {0}, 0}};
+    struct fence_told *all = malloc(sizeof(*all) * (size_t)win->size);
+    if (!all)
+        return MPI_ERR_NO_MEM;
+    mpid_find_site(&mine.site);
+    if (assert & MPI_MODE_NOPRECEDE && win->access == WIN_FENCE && win->used) {
+        struct mpid_call_site used = board_site_of(&w->board, w->used);
+        tell(&used, init_world.rank, &mine.site,
+             "the fence's MPI_MODE_NOPRECEDE says that no operation precedes it, but the first one does");
+    }
+    int rc = board_give_all(win, &mine, all, sizeof(mine));
+    for (int i = 0; i < win->size && !rc; i++)
+        if ((all[i].assert ^ assert) & same)
+            tell(&all[i].site, all[i].rank, &mine.site,
+                 "MPI_MODE_NOPRECEDE and MPI_MODE_NOSUCCEED must be given by all members or by none: an "
+                 "epoch would begin or end at some of them alone");
+    free(all);
+    w->began = board_site(&w->board, &mine.site);
+    return rc;
+}
+
+void win_watch_fenced(struct win *win)
+{
+    struct board_log *log = &win->watch->board.logs[win->rank];
+    if (!board_hold(&log->busy))
+        return;
+    board_prune(log);
+    board_release(&log->busy);
+    publish(win->watch);
+}
+
+struct known *win_watch_heard(struct win *win, int i, int count)
+{
+    struct win_watch *w = win->watch;
+    if (!i) {
+        free(w->heard);
+        w->heard_count = count;
+        w->heard = calloc((size_t)count, sizeof(*w->heard));
+    }
+    return w->heard ? &w->heard[i] : NULL;
+}
+
+/* An exposure is over: so are the operations within it. */
+void win_watch_waited(struct win *win)
+{
+    struct win_watch *w = win->watch;
+    for (int i = 0; i < w->heard_count && w->heard; i++)
+        known_learn(&w->heard[i]);
+    w->heard_count = 0;
+    struct board_log *log = &w->board.logs[win->rank];
+    uint32_t step = known_step();
+    if (!board_hold(&log->busy))
+        return;
+    for (uint32_t i = 0; i < log->count && i < BOARD_LOG; i++) {
+        struct board_access *a = &log->row[i];
+        if (a->posted && !a->done) {
+            a->by = init_world.rank;
+            a->done = step;
+        }
+    }
+    board_release(&log->busy);
+    publish(w);
+}
+
+void win_watch_opened(struct win *win, bool exposes)
+{
+    struct win_watch *w = win->watch;
+    struct mpid_call_site site;
+    mpid_find_site(&site);
+    *(exposes ? &w->exposed : &w->began) = board_site(&w->board, &site);
+}
+
+void win_watch_lock(struct win *win, int target, bool exclusive, bool unchecked)
+{
+    struct win_watch *w = win->watch;
+    struct board_log *log = &w->board.logs[target];
+    struct mpid_call_site site;
+    mpid_find_site(&site);
+    w->locked[target] = w->began = board_site(&w->board, &site);
+    if (unchecked || !board_hold(&log->busy))
+        return;
+    known_learn(&log->exclusive);
+    if (exclusive)
+        known_learn(&log->shared);
+    board_release(&log->busy);
+}
+
+void win_watch_unlock(struct win *win, int target, bool exclusive)
+{
+    struct board_log *log = &win->watch->board.logs[target];
+    struct known now = known_now();
+    win->watch->locked[target] = 0;
+    if (!board_hold(&log->busy))
+        return;
+    known_join(exclusive ? &log->exclusive : &log->shared, &now);
+    board_release(&log->busy);
+}
+
+void win_watch_sync(struct win *win)
+{
+    struct win_watch *w = win->watch;
+    struct board_head *head = w->board.head;
+    struct board_log *log = &w->board.logs[win->rank];
+    struct known now = known_now();
+    if (board_hold(&head->busy)) {
+        known_learn(&head->synced);
+        known_join(&head->synced, &now);
+        board_release(&head->busy);
+    }
+    if (!board_hold(&log->busy))
+        return;
+    for (int i = 0; i < BOARD_PLACES; i++)
+        known_learn(&log->changed[i]);
+    known_learn(&log->put);
+    board_release(&log->busy);
+}
+
+/* ---- all ---- */
+
+static void learn_any(void)
+{
+    for (struct win_watch *w = watches; w; w = w->next) {
+        if (!board_hold(&w->board.head->busy))
+            continue;
+        for (int i = 0; i < w->win->size; i++)
+            known_learn(&w->board.published[i]);
+        board_release(&w->board.head->busy);
+    }
+}
+
+static void destroy(struct win_watch *w)
+{
+    if (w && w->board.memory)
+        board_free(&w->board);
+    while (w && w->pending) {
+        struct pending *pending = w->pending;
+        w->pending = pending->next;
+        free(pending);
+    }
+    if (w) {
+        free(w->told);
+        free(w->ranks);
+        free(w->open);
+        free(w->locked);
+        free(w->fetched);
+        free(w->heard);
+    }
+    free(w);
+}
+
+static int fill(struct win_watch *w)
+{
+    struct win *win = w->win;
+    struct told mine = {(uint64_t)win->bytes, win->unit};
+    size_t size = (size_t)win->size;
+    w->told = calloc(size, sizeof(*w->told));
+    w->ranks = calloc(size, sizeof(*w->ranks));
+    w->open = calloc(size, sizeof(*w->open));
+    w->locked = calloc(size, sizeof(*w->locked));
+    w->fetched = calloc(size, sizeof(*w->fetched));
+    if (!w->told || !w->ranks || !w->open || !w->locked || !w->fetched)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < win->size; i++) {
+        struct process process = group_process(win->comm->group, i);
+        bool ours = !memcmp(&process.gid, &init_world.gid, sizeof(process.gid));
+        w->ranks[i] = ours ? (int)process.rank : -1;
+    }
+    return board_give_all(win, &mine, w->told, sizeof(mine));
+}
+
+int win_watch_begin(struct win *win)
+{
+    struct win_watch *w = calloc(1, sizeof(*w));
+    if (!w)
+        return MPI_ERR_NO_MEM;
+    w->win = win;
+    int rc = fill(w);
+    if (!rc)
+        rc = board_make(&w->board, win);
+    if (rc) {
+        destroy(w);
+        return rc;
+    }
+    win->watch = w;
+    publish(w);
+    known_on_any(learn_any);
+    busy_on_touch(touched);
+    left_on_freed(freed);
+    os_lock_slow(&lock);
+    w->next = watches;
+    watches = w;
+    os_unlock_slow(&lock);
+    return MPI_SUCCESS;
+}
+
+void win_watch_free(struct win *win, const char *why)
+{
+    struct win_watch *w = win->watch;
+    struct mpid_call_site site, first;
+    uint16_t began = win->posted_count >= 0 ? w->exposed : w->began;
+    mpid_find_site(&site);
+    for (int i = 0; i < win->size && win->access == WIN_LOCK; i++)
+        if (w->locked[i])
+            began = w->locked[i];
+    first = board_site_of(&w->board, began);
+    if (why)
+        tell(&first, init_world.rank, &site, why);
+    first = board_site_of(&w->board, w->used);
+    if (win->access == WIN_FENCE && win->used)
+        tell(&first, init_world.rank, &site, "no MPI_Win_fence completes the operation before");
+}
+
+void win_watch_end(struct win *win)
+{
+    struct win_watch **link = &watches;
+    if (!win->watch)
+        return;
+    os_lock_slow(&lock);
+    while (*link != win->watch)
+        link = &(*link)->next;
+    *link = win->watch->next;
+    os_unlock_slow(&lock);
+    destroy(win->watch);
+    win->watch = NULL;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One-sided operations watched, for mpiexec --check: each is compared, as it begins, with those that are
+ * not known to be over (mpi/win/win_board.h), and its buffers with those in use (mpi/busy.h). What is wrong
+ * ends the job with both calls and lines.
+ *
+ * While nothing is watched, win->watch is NULL, and nothing below may be called.
+ */
+#ifndef MPI_WIN_WATCH_H
+#define MPI_WIN_WATCH_H
+
+#include "mpi/win/win.h"
+#include "mpi/win/win_op.h"
+
+/* A window is made, and known_is_kept: all members call it. Returns MPI_SUCCESS or an error class. */
+int win_watch_begin(struct win *win);
+/* It is about to be freed: tell of an epoch that is open. why: what keeps it from being freed, or NULL. */
+void win_watch_free(struct win *win, const char *why);
+void win_watch_end(struct win *win);
+
+/* An operation whose arguments are right is about to be started. Returns MPI_SUCCESS or the code of an error
+ * that was raised. */
+int win_watch_op(struct win *win, const struct win_op *op);
+/* It was started; with a request of it, or NULL. */
+void win_watch_started(struct win *win, const struct win_op *op, const void *request);
+
+/* Operations at a target, or at all (-1), are complete. local: here alone. */
+void win_watch_complete(struct win *win, int target, bool local);
+/* What they bring is here. */
+void win_watch_brought(struct win *win, int target);
+
+/* A fence begins, once all is complete that was started here; and it ends. */
+int win_watch_fence(struct win *win, int assert);
+void win_watch_fenced(struct win *win);
+/* An epoch of MPI_Win_start begins, or, exposes, of MPI_Win_post. One of MPI_Win_post is over. */
+void win_watch_opened(struct win *win, bool exposes);
+void win_watch_waited(struct win *win);
+/* Where the word of member i of a group is received that ends its part in an exposure; NULL: no memory. */
+struct known *win_watch_heard(struct win *win, int i, int count);
+/* A lock is had, or, unchecked, said to be free; or it is about to be given back. */
+void win_watch_lock(struct win *win, int target, bool exclusive, bool unchecked);
+void win_watch_unlock(struct win *win, int target, bool exclusive);
+/* MPI_Win_sync. */
+void win_watch_sync(struct win *win);
+
+#endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bnr/core/start_wish.h"
 #include "bnr/io/ranks.h"
@@ -290,15 +291,19 @@ void place_list(const struct place *p, int local_rank, char *text, size_t size)
 {
     static const struct start_wish no_wish;
     struct launch_binding binding = place_of(p, &no_wish, local_rank);
+    const char *by = " (set by mpiexec)";
     cpu_set_t own;
     text[0] = 0;
     if (!binding.cpus) {
         if (sched_getaffinity(0, sizeof(own), &own))
             return;
+        by = CPU_COUNT(&own) < sysconf(_SC_NPROCESSORS_ONLN) ? " (set before mpiexec)" : "";
         binding.cpus = &own;
         binding.cpus_len = sizeof(own);
     }
     ranks_list(text, size, (int)(8 * binding.cpus_len), has_cpu, &binding);
+    size_t len = strlen(text);
+    snprintf(text + len, size - len, "%s", by);
 }
 
 /* Write numbers as 0-3,7. */

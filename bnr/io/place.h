@@ -45,7 +45,7 @@ struct launch_binding place_of(const struct place *p, const struct start_wish *w
                                int local_rank);
 
 /* Write the processors that this rank may use, as 0-3,7: those that it is bound to, or all that
- * this process may use. Nothing if unknown. */
+ * this process may use; and who has set them, if anybody. Nothing if unknown. */
 void place_list(const struct place *p, int local_rank, char *text, size_t size);
 
 /* A rank, as people are told of it. */

@@ -208,6 +208,9 @@ same "as taskset says, too" \
     "$(run -bind-to user:"$first" sh -c 'taskset -cp $$' | sed 's/.*: //')" "$first"
 same "mpiexec's own affinity holds" "$(taskset -c "$first" "$mpiexec" -n 1 --map-by core \
     sed -n 's/Cpus_allowed_list:[^0-9]*//p' /proc/self/status)" "$first"
+[ "$(nproc)" = 1 ] || holds "the report tells that it is not mpiexec's" \
+    "$(taskset -c "$first" "$mpiexec" --report -n 1 true 2>&1)" "$first (set before mpiexec)"
+holds "and whose another one is" "$(run --report -bind-to user:"$first" true 2>&1)" "$first (set by mpiexec)"
 if taskset -c "$first" "$mpiexec" -n 2 --bind-to core true 2>err; then
     [ "$(grep -c . /sys/devices/system/cpu/cpu"$first"/topology/thread_siblings_list)" = 2 ] ||
         fail "two cannot be bound to the one core that is left"

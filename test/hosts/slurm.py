@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpiexec in an allocation of Slurm starts a daemon a node by srun; srun starts ranks itself. usage: slurm.py BUILD
+"""mpiexec in an allocation of Slurm starts a daemon a node by srun; srun starts ranks itself.
 
-Starts a Slurm of its own, with two nodes on this machine, and ends it. Status 77 where Slurm is not
+usage: slurm.py BUILD
+       slurm.py BUILD NODES COMMAND...    run a command beside a Slurm of so many nodes
+
+Starts a Slurm of its own, with two nodes on this machine, then with five, and ends it. Status 77 where Slurm is not
 installed, or this user is not root.
 """
 import collections
@@ -18,7 +21,7 @@ import tempfile
 import time
 
 NOT_ALLOWED = 77
-NEEDED = ("slurmctld", "slurmd", "srun", "salloc", "sinfo", "munged")
+NEEDED = ("slurmctld", "slurmd", "srun", "salloc", "sbatch", "sinfo", "munged")
 CONFIGURATION = """
 ClusterName=t
 SlurmctldHost={host}(127.0.0.1)
@@ -38,9 +41,8 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/%n.log
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=2
-NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=2
-PartitionName=p Nodes=n[1-2] Default=YES OverSubscribe=FORCE:8 State=UP
+{nodes}
+PartitionName=p Nodes=n[1-{count}] Default=YES OverSubscribe=FORCE:8 State=UP
 """
 
 
@@ -64,9 +66,10 @@ def free_ports(count):
 
 
 class Slurm:
-    """A controller and two nodes, with a munge daemon, in a folder of their own."""
+    """A controller and some nodes, with a munge daemon, in a folder of their own."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, count):
+        self.count = count
         self.folder, self.processes = pathlib.Path(folder), []
         self.environment = {**os.environ, "SLURM_CONF": f"{folder}/slurm.conf"}
 
@@ -89,20 +92,23 @@ class Slurm:
     def start(self):
         (self.folder / "state").mkdir()
         host = socket.gethostname().split(".")[0]
+        ports = free_ports(1 + self.count)
+        nodes = "\n".join(f"NodeName=n{i} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[i]} CPUs=2"
+                          for i in range(1, 1 + self.count))
         (self.folder / "slurm.conf").write_text(
-            CONFIGURATION.format(host=host, folder=self.folder, ports=free_ports(3)))
+            CONFIGURATION.format(host=host, folder=self.folder, ports=ports, count=self.count, nodes=nodes))
         self.start_munge()
         until = time.monotonic() + 60
         while not (self.folder / "munge/socket").exists() and time.monotonic() < until:
             time.sleep(0.05)
         self.run("slurmctld", "-D")
-        for node in ("n1", "n2"):
+        for node in (f"n{i}" for i in range(1, 1 + self.count)):
             (self.folder / node).mkdir()
             self.run("slurmd", "-D", "-N", node)
         while time.monotonic() < until:
             told = subprocess.run(["sinfo", "-h", "-o", "%D %t"], env=self.environment, timeout=60,
                                   capture_output=True, text=True).stdout
-            if told.split() == ["2", "idle"]:
+            if told.split() == [str(self.count), "idle"]:
                 return
             time.sleep(0.2)
         raise SystemExit("the nodes of Slurm do not come up:\n" + "".join(
@@ -118,9 +124,14 @@ class Slurm:
                 process.kill()
                 process.wait()
 
+    def plugins(self):
+        """Those by which srun starts ranks of MPI."""
+        listed = self.run_step("--mpi=list")
+        return ["pmi2"] + (["pmix"] if "pmix" in listed.stdout + listed.stderr else [])
+
     def allocate(self, *words):
-        """Run a command in an allocation of both nodes."""
-        return subprocess.run(["salloc", "--quiet", "-N2", *words], env=self.environment, timeout=90,
+        """Run a command in an allocation of all nodes."""
+        return subprocess.run(["salloc", "--quiet", f"-N{self.count}", *words], env=self.environment, timeout=90,
                               capture_output=True, text=True)
 
     def run_step(self, *words):
@@ -165,8 +176,7 @@ def check_srun(slurm, build):
           done.returncode == 0 and sorted(done.stdout.splitlines()) == said, done.stdout, done.stderr)
     done = slurm.run_step("--mpi=pmi2", "-N1", "-n1", work, "init", "hello", "finalize")
     claim("and one alone", done.returncode == 0 and done.stdout == "rank 0 of 1\n", done.stdout, done.stderr)
-    listed = slurm.run_step("--mpi=list")
-    if "pmix" in listed.stdout + listed.stderr: # two nodes of one machine cannot share its server's name
+    if "pmix" in slurm.plugins(): # two nodes of one machine cannot share its server's name
         done = slurm.run_step("--mpi=pmix", "-N1", "-n2", work, *acts)
         claim("srun --mpi=pmix starts two ranks on a node",
               done.returncode == 0 and sorted(done.stdout.splitlines()) == ["rank 0 of 2", "rank 1 of 2"],
@@ -204,22 +214,77 @@ def check_others(slurm, build):
               "srun meant 4 processes" in done.stdout and "rank 0" not in done.stdout, done.stdout, done.stderr)
 
 
-def main(build):
+def check_ends(slurm, build):
+    """Ranks that end badly below srun."""
+    ends = pathlib.Path(__file__).resolve().parent.parent / "bnr/manager_ends.py"
+    done = subprocess.run([sys.executable, str(ends), f"{build}/test/bnr/mpi_work", "2", *slurm.plugins()],
+                          env=slurm.environment, capture_output=True, text=True, timeout=200)
+    claim("each bad end has a status and a line, and leaves nothing", done.returncode == 0, done.stdout, done.stderr)
+
+
+def check_many(slurm, build):
+    """More nodes, by all ways."""
+    work = f"{build}/test/bnr/mpi_work"
+    acts = ("init", "hello", "ring", "barrier=3", "allreduce=3", "message=1048576", "colls", "finalize")
+    ranks = 2 * slurm.count
+    said = [f"rank {r} of {ranks}" for r in range(ranks)]
+    done = slurm.run_step("--mpi=pmi2", f"-N{slurm.count}", "--ntasks-per-node=2", work, *acts)
+    claim(f"srun --mpi=pmi2 on {slurm.count} nodes", done.returncode == 0 and sorted(done.stdout.splitlines()) == sorted(said),
+          done.stdout, done.stderr)
+    done = slurm.allocate("--ntasks-per-node=2", f"{build}/bnr/mpiexec", work, *acts)
+    claim(f"salloc and mpiexec on {slurm.count} nodes", done.returncode == 0 and
+          sorted(done.stdout.splitlines()) == sorted(said), done.stdout, done.stderr)
+    told = slurm.folder / "sbatch.out"
+    done = subprocess.run(["sbatch", "--wait", "--quiet", f"-N{slurm.count}", "--ntasks-per-node=2", "-o", str(told),
+                           "--wrap", f"{build}/bnr/mpiexec {work} {' '.join(acts)}; echo status $?"],
+                          env=slurm.environment, capture_output=True, text=True, timeout=90)
+    claim(f"sbatch and mpiexec on {slurm.count} nodes", done.returncode == 0 and
+          sorted(told.read_text().splitlines()) == sorted([*said, "status 0"]), done.stderr, told.read_text())
+
+
+def check_variables(slurm, build):
+    """A step's variables do not reach ranks of mpiexec's daemons, and processors stay as the manager has set them."""
+    show = "env | grep -E '^SLURM_(CPU_BIND|PROCID|STEP_|TASK_PID|LOCALID|NODEID)'; true"
+    done = slurm.allocate(f"{build}/bnr/mpiexec", "-n", str(slurm.count), "--map-by", "node", "sh", "-c", show)
+    claim("ranks of mpiexec's have no variables of the daemons' step", done.returncode == 0 and
+          "SLURM_" not in done.stdout, done.stdout, done.stderr)
+    # The mask of a rank that a manager has set, as MPI_Init leaves it: each rank waits for the other one's look.
+    look = 'taskset -c 1 "$0" init sleep=2000 finalize & sleep 1; grep Cpus_allowed_list /proc/$!/status; wait $!'
+    done = slurm.run_step("--mpi=pmi2", "-N1", "-n2", "sh", "-c", look, f"{build}/test/bnr/mpi_work")
+    claim("a mask that the manager sets stays", done.returncode == 0 and
+          [line.split()[-1] for line in done.stdout.splitlines()] == ["1", "1"], done.stdout, done.stderr)
+
+
+def run_beside(build, count, command):
+    """Returns the status of a command that finds a Slurm of so many nodes."""
+    with tempfile.TemporaryDirectory(prefix="vireo-slurm-") as folder:
+        slurm = Slurm(folder, count)
+        try:
+            slurm.start()
+            return subprocess.run(command, env=slurm.environment).returncode
+        finally:
+            slurm.stop()
+
+
+def main(build, count=None, *command):
     missing = [name for name in NEEDED if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]
     if missing:
         skip(f"there is no {missing[0]}; the packages are slurm-wlm and munge")
     if os.getuid():
         skip("this user is not root")
     os.environ["PATH"] += ":/usr/sbin"
-    with tempfile.TemporaryDirectory(prefix="vireo-slurm-") as folder:
-        slurm = Slurm(folder)
-        try:
-            slurm.start()
-            check(slurm, os.path.abspath(build))
-            check_srun(slurm, os.path.abspath(build))
-            check_others(slurm, os.path.abspath(build))
-        finally:
-            slurm.stop()
+    if command:
+        sys.exit(run_beside(build, int(count), command))
+    build = os.path.abspath(build)
+    for count, checks in ((2, (check, check_srun, check_others, check_variables, check_ends)), (5, (check_many,))):
+        with tempfile.TemporaryDirectory(prefix="vireo-slurm-") as folder:
+            slurm = Slurm(folder, count)
+            try:
+                slurm.start()
+                for one in checks:
+                    one(slurm, build)
+            finally:
+                slurm.stop()
 
 
 main(*sys.argv[1:])

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of other managers that end badly: each time with a status, a line that says why, and nothing left.
+
+usage: manager_ends.py WORK ROUNDS MANAGER...
+
+WORK is test/bnr/work.c; a MANAGER is hydra, mpirun, pmi2 or pmix, the last two by srun. Each round kills a rank, has one
+end without MPI_Finalize, and has one abort, while others wait for it in MPI.
+"""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+LIMIT = 60 # seconds
+LEFT = 10  # within which nothing may be left
+PREFIXES = ("BNR_", "OMPI_", "PMI_", "PMIX_", "VIREO_")
+SRUN = ("srun", "--quiet", "--kill-on-bad-exit=1", "--overcommit")
+MANAGERS = {
+    "hydra": ("mpiexec.hydra",),
+    "mpirun": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"),
+    "pmi2": (*SRUN, "--mpi=pmi2"),
+    "pmix": (*SRUN, "--mpi=pmix", "-N1"),
+}
+RANKS = 3
+# What rank 1 does, while rank 0 waits for it in MPI and others sleep outside; the status that a manager which passes
+# statuses on ends with; what must be said by our library, or the manager.
+ENDS = {
+    "a rank is killed": (("barrier", "die=1", "barrier"), None, ("illed", "signal 9", "Killed", "exit code 137")),
+    "a rank leaves": (("barrier", "leave=1", "barrier"), None, ("without MPI_Finalize",)),
+    "a rank aborts": (("barrier", "abort=9", "sleep=60000"), 9, ("aborted with code 9",)),
+}
+PASSES_CODES = ("hydra", "mpirun")
+
+
+def segments():
+    """Names of memory that outlives processes."""
+    return {n for n in os.listdir("/dev/shm") + os.listdir("/tmp") if n.startswith("vireo") and "test" not in n and
+            not n.startswith(("vireo-slurm", "vireo-names"))}
+
+
+def processes(word):
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if word.encode() in f.read().split(b"\0"):
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def left(word):
+    until = time.monotonic() + LEFT
+    while (pids := processes(word)) and time.monotonic() < until:
+        time.sleep(0.05)
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+    return pids
+
+
+def one(manager, work, name, number):
+    """Returns what is wrong, or None; and the time."""
+    acts, code, words = ENDS[name]
+    word = f"VIREO_TEST_ENDS={os.getpid()}.{manager}.{number}"
+    environment = {n: v for n, v in os.environ.items() if not n.startswith(PREFIXES)} | dict([word.split("=")])
+    before, begin = segments(), time.monotonic()
+    done = subprocess.run(["timeout", "-k", "5", str(LIMIT), *MANAGERS[manager], "-n", str(RANKS), work, "init", *acts],
+                          env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                          check=False)
+    taken, pids = time.monotonic() - begin, left(word)
+    said = done.stdout + done.stderr
+    wrong = "it hangs" if done.returncode in (124, 137) and taken >= LIMIT else \
+        "status 0" if not done.returncode else \
+        f"status {done.returncode}" if code and manager in PASSES_CODES and done.returncode != code else \
+        f"no word of {words[0]}" if not any(w in said for w in words) else \
+        f"processes are left: {pids}" if pids else \
+        f"memory is left: {segments() - before}" if segments() - before else None
+    return f"{wrong}\n{said}" if wrong else None, taken
+
+
+def main(work, rounds, *managers):
+    bad = 0
+    for manager in managers:
+        if not shutil.which(MANAGERS[manager][0]):
+            print(f"{manager} is not tried: it is not there")
+            continue
+        for name in ENDS:
+            told = [one(manager, work, name, number) for number in range(int(rounds))]
+            wrong = [(number, why) for number, (why, _) in enumerate(told) if why]
+            for number, why in wrong[:3]:
+                print(f"not so: {manager}: {name}: round {number}: {why}", flush=True)
+            bad += len(wrong)
+            times = sorted(taken for _, taken in told)
+            print(f"{'not so' if wrong else 'ok'}: {manager}: {name}: {len(told) - len(wrong)} of {len(told)} rounds, "
+                  f"median {times[len(times) // 2]:.2f} s, longest {times[-1]:.2f} s", flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

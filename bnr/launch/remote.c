@@ -92,12 +92,29 @@ static bool is_ssh(const char *command)
     return len - (size_t)(name - word) == 3 && !memcmp(name, "ssh", 3);
 }
 
-static void add_command(struct remote_list *w, const char *at, const char *host, const char *user)
+static void add_program(struct remote_list *w, const struct remote *r)
 {
-    const char *word;
+    add_copy(w, r->daemon);
+    for (int i = 0; i < REMOTE_ARGUMENTS && r->argument[i]; i++)
+        add_copy(w, r->argument[i]);
+}
+
+/* The user's command, and the program. */
+static void add_command(struct remote_list *w, const struct remote *r, const char *host, const char *user)
+{
+    const char *at = r->command, *word;
+    bool has_program = false;
     size_t len;
-    while (next_word(&at, &word, &len))
-        add_filled(w, word, len, host, user);
+    while (next_word(&at, &word, &len)) {
+        bool is_program = len == 2 && !memcmp(word, "%c", 2);
+        if (is_program)
+            add_program(w, r);
+        else
+            add_filled(w, word, len, host, user);
+        has_program |= is_program;
+    }
+    if (!has_program)
+        add_program(w, r);
 }
 
 /* Add words in which nothing stands for a host. */
@@ -128,13 +145,6 @@ static char *quote(const struct remote *r)
     for (int i = 0; i < REMOTE_ARGUMENTS && r->argument[i]; i++)
         fprintf(to, " %s", r->argument[i]);
     return fclose(to) ? NULL : text;
-}
-
-static void add_program(struct remote_list *w, const struct remote *r)
-{
-    add_copy(w, r->daemon);
-    for (int i = 0; i < REMOTE_ARGUMENTS && r->argument[i]; i++)
-        add_copy(w, r->argument[i]);
 }
 
 static void add_ssh(struct remote_list *w, const struct remote *r, const char *host, const char *user)
@@ -181,8 +191,7 @@ char **remote_words(const struct remote *r, const char *host, const char *user)
     } else if (r->kind == REMOTE_SRUN) {
         add_srun(&w, r, host);
     } else {
-        add_command(&w, r->command, host, user);
-        add_program(&w, r);
+        add_command(&w, r, host, user);
     }
     for (int i = 0; i < w.count; i++)
         size += strlen(w.at[i]) + 1;

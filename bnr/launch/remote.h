@@ -23,7 +23,8 @@ enum {
 
 struct remote {
     enum remote_kind kind;
-    const char *command; /* of REMOTE_COMMAND: words, in which %h is the host and %u the user */
+    const char *command; /* of REMOTE_COMMAND: words, in which %h is the host, %u the user, and a
+                          * word %c the program; without that it stands behind them */
     const char *program; /* in place of ssh or srun; may be NULL */
     const char *agent;   /* of REMOTE_SSH: a program with its options in place of ssh; may be NULL.
                           * One of another name gets the user, the host and the command alone. */

@@ -71,8 +71,8 @@ const struct option_row option_table[] = {
     {"usize", "N|SYSTEM", OPTION_JOB, OPTION_UNIVERSE,
      "Set MPI_UNIVERSE_SIZE to N, or to the number of processors; else it is the job's size."},
     {"launcher-cmd", "COMMAND", OPTION_JOB, OPTION_LAUNCHER_COMMAND,
-     "Reach other hosts by COMMAND, in which %h is the host and %u the user, as in \"docker exec -i "
-     "%h\"; a daemon's path is added behind it."},
+     "Reach other hosts by COMMAND, in which %h is the host, %u the user and %c the command to run there, as in \"kubectl "
+     "exec -i %h -- %c\"; without %c that is added behind it."},
     {"launcher bootstrap", "ssh|rsh|slurm", OPTION_JOB, OPTION_LAUNCHER,
      "Reach other hosts by ssh (the default), by rsh, or by srun (the default where all are of the Slurm "
      "allocation)."},

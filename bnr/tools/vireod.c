@@ -43,7 +43,7 @@ static int read_all(int fd, uint8_t *at, size_t len)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return -EPROTO;
+            return n ? -EPROTO : -ENODATA;
         at += n;
         len -= (size_t)n;
     }
@@ -91,7 +91,11 @@ int main(int argc, char **argv)
         return complain("there are words on the command line");
     if (write(1, greeting, sizeof(greeting) - 1) != (ssize_t)sizeof(greeting) - 1)
         return complain("stdout is closed");
-    if (read_order(&order))
+    int rc = read_order(&order);
+    if (rc == -ENODATA)
+        return complain("stdin has ended without an order, which the command that starts it must pass on, as docker "
+                        "exec does with -i");
+    if (rc)
         return complain("what comes by stdin is no order");
     if (order.tells_machine)
         return survey_tell(1);

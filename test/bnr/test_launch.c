@@ -251,6 +251,8 @@ static void hosts_are_reached_by_what_the_user_says(void **state)
         {{.kind = REMOTE_COMMAND, .command = "run '%u at' %h", .more = "-p"},
          "me",
          "run |me at| h |/d x|"},
+        {{.kind = REMOTE_COMMAND, .command = "kubectl exec -i %h -- %c"}, NULL, "kubectl exec -i h -- |/d x|"},
+        {{.kind = REMOTE_COMMAND, .command = "run %c on '%c %h'"}, NULL, "run |/d x| on |%c h|"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

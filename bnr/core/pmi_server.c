@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bnr/core/pmi_dialect.h"
 #include "bnr/core/pmi_line.h"
 
 enum {
@@ -43,17 +44,30 @@ static const char *rest_of(const char *line, const char *name)
 
 /* ---- what it may ask of its job ---- */
 
-static void begin(struct pmi_server *s, const char *line)
+void pmi_server_begin(struct pmi_server *s)
 {
-    int version = 0;
-    if (!pmi_number(line, "pmi_version", &version) || version != 1) {
-        reply(s, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1");
-        return;
-    }
     s->beginnings += !s->has_begun;
     s->has_begun = true;
     s->hooks->begun(s->arg, false);
-    reply(s, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
+}
+
+void pmi_server_finalize(struct pmi_server *s)
+{
+    s->has_begun = false;
+    s->hooks->begun(s->arg, true);
+}
+
+static void begin(struct pmi_server *s, const char *line)
+{
+    int version = 0;
+    if (!pmi_number(line, "pmi_version", &version) || (version != 1 && version != 2)) {
+        reply(s, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1");
+        return;
+    }
+    pmi_server_begin(s);
+    reply(s, "cmd=response_to_init pmi_version=%d pmi_subversion=%d rc=0", version, version == 1 ? 1 : 0);
+    if (version == 2)
+        s->dialect = s->hooks->second;
 }
 
 static void tell_limits(struct pmi_server *s, const char *line)
@@ -83,8 +97,7 @@ static void tell_space(struct pmi_server *s, const char *line)
 static void finalize(struct pmi_server *s, const char *line)
 {
     (void)line;
-    s->has_begun = false;
-    s->hooks->begun(s->arg, true);
+    pmi_server_finalize(s);
     reply(s, "cmd=finalize_ack");
 }
 
@@ -98,22 +111,30 @@ static void abort_job(struct pmi_server *s, const char *line)
 
 /* ---- keys ---- */
 
-/* The key under which a value is kept. */
-static bool name_key(const struct pmi_server *s, const char *line, char key[PMI_SERVER_KEY], char to[2 * PMI_SERVER_KEY])
+bool pmi_server_name(const struct pmi_server *s, const char *key, bool is_here, char to[2 * PMI_SERVER_KEY])
+{
+    if (!*key || strlen(key) >= PMI_SERVER_KEY)
+        return false;
+    if (is_here)
+        snprintf(to, 2 * PMI_SERVER_KEY, "pmi%u@%d.%s", s->beginnings, s->process->node, key);
+    else
+        snprintf(to, 2 * PMI_SERVER_KEY, "pmi%u.%s", s->beginnings, key);
+    return true;
+}
+
+/* The key of a line about this job's space. */
+static bool take_key(const struct pmi_server *s, const char *line, char key[PMI_SERVER_KEY])
 {
     char space[256];
-    if (!pmi_text(line, "kvsname", space, sizeof(space)) || strcmp(space, s->process->space) != 0 ||
-        !pmi_text(line, "key", key, PMI_SERVER_KEY) || !*key)
-        return false;
-    snprintf(to, 2 * PMI_SERVER_KEY, "pmi%u.%s", s->beginnings, key);
-    return true;
+    return pmi_text(line, "kvsname", space, sizeof(space)) && !strcmp(space, s->process->space) &&
+           pmi_text(line, "key", key, PMI_SERVER_KEY);
 }
 
 static void put(struct pmi_server *s, const char *line)
 {
     char key[PMI_SERVER_KEY], name[2 * PMI_SERVER_KEY];
     const char *value = rest_of(line, "value");
-    bool is_good = name_key(s, line, key, name) && strncmp(key, "PMI_", 4) != 0 && value &&
+    bool is_good = take_key(s, line, key) && pmi_server_name(s, key, false, name) && strncmp(key, "PMI_", 4) != 0 && value &&
                    strlen(value) <= PMI_SERVER_VALUE && s->hooks->put(s->arg, name, value);
     reply(s, is_good ? "cmd=put_result rc=0 msg=success" : "cmd=put_result rc=-1 msg=cannot_be_kept");
 }
@@ -135,20 +156,28 @@ static bool find_left(const struct pmi_server *s, const char *key, char value[PM
     return false;
 }
 
+void pmi_server_look(struct pmi_server *s, const char *key, bool is_here)
+{
+    char left[PMI_SERVER_IN];
+    s->waits = PMI_WAITS_VALUE;
+    if (!pmi_server_name(s, key, is_here, s->key)) {
+        s->is_patient = false;
+        (void)pmi_server_found(s, NULL);
+    } else if (!strcmp(key, "PMI_process_mapping") && *s->process->mapping) {
+        (void)pmi_server_found(s, s->process->mapping);
+    } else if (!strncmp(key, "PMI_", 4) && !is_here) {
+        (void)pmi_server_found(s, NULL);
+    } else if (!is_here && find_left(s, key, left)) {
+        (void)pmi_server_found(s, left);
+    } else {
+        s->hooks->get(s->arg, s->key, is_here);
+    }
+}
+
 static void get(struct pmi_server *s, const char *line)
 {
-    char key[PMI_SERVER_KEY], name[2 * PMI_SERVER_KEY], left[PMI_SERVER_IN];
-    s->waits = PMI_WAITS_VALUE;
-    if (!name_key(s, line, key, name))
-        (void)pmi_server_found(s, NULL);
-    else if (!strcmp(key, "PMI_process_mapping") && *s->process->mapping)
-        (void)pmi_server_found(s, s->process->mapping);
-    else if (!strncmp(key, "PMI_", 4))
-        (void)pmi_server_found(s, NULL);
-    else if (find_left(s, key, left))
-        (void)pmi_server_found(s, left);
-    else
-        s->hooks->get(s->arg, name);
+    char key[PMI_SERVER_KEY];
+    pmi_server_look(s, take_key(s, line, key) ? key : "", false);
 }
 
 static void fence(struct pmi_server *s, const char *line)
@@ -167,23 +196,28 @@ static void order(struct pmi_server *s, enum pmi_call call, const void *words, s
     s->hooks->order(s->arg, call, words, len);
 }
 
-static void order_name(struct pmi_server *s, const char *line, enum pmi_call call)
+void pmi_server_order_name(struct pmi_server *s, enum pmi_call call, const char *service, const char *text)
 {
     char words[2 * NAME_LEN_MAX + 2];
-    const char *text = call == PMI_CALL_PUBLISH ? rest_of(line, "port") : "";
-    size_t len = 0;
-    s->call = call;
-    if (pmi_text(line, "service", words, NAME_LEN_MAX + 1) && *words && text && strlen(text) <= NAME_LEN_MAX) {
-        len = strlen(words) + 1;
+    size_t len = strlen(service) + 1;
+    if (len > 1 && len <= NAME_LEN_MAX + 1 && strlen(text) <= NAME_LEN_MAX) {
+        strcpy(words, service);
         strcpy(words + len, text);
-        len += strlen(text) + 1;
-    }
-    if (len) {
-        order(s, call, words, len);
+        order(s, call, words, len + strlen(text) + 1);
     } else {
+        s->call = call;
         s->waits = PMI_WAITS_ORDER;
         (void)pmi_server_told(s, -EINVAL, "");
     }
+}
+
+static void order_name(struct pmi_server *s, const char *line, enum pmi_call call)
+{
+    char service[NAME_LEN_MAX + 1] = "";
+    const char *text = call == PMI_CALL_PUBLISH ? rest_of(line, "port") : "";
+    if (!text || !pmi_text(line, "service", service, sizeof(service)))
+        *service = 0;
+    pmi_server_order_name(s, call, service, text ? text : "");
 }
 
 static void publish(struct pmi_server *s, const char *line)
@@ -201,6 +235,20 @@ static void look_up(struct pmi_server *s, const char *line)
     order_name(s, line, PMI_CALL_LOOKUP);
 }
 
+void pmi_server_order_spawn(struct pmi_server *s)
+{
+    struct bytes *words = pmi_spawn_words(&s->spawn);
+    s->call = PMI_CALL_SPAWN;
+    if (words) {
+        order(s, PMI_CALL_SPAWN, words->at, words->len);
+    } else {
+        s->waits = PMI_WAITS_ORDER;
+        (void)pmi_server_told(s, -EINVAL, s->spawn.why);
+    }
+    bytes_unref(words);
+    pmi_spawn_reset(&s->spawn);
+}
+
 /* A line of a spawn. */
 static void hear_spawn(struct pmi_server *s, const char *line)
 {
@@ -209,15 +257,8 @@ static void hear_spawn(struct pmi_server *s, const char *line)
         return;
     }
     s->is_spawning = false;
-    if (!pmi_spawn_end(&s->spawn, s->hooks->folder(s->arg)))
-        return;
-    struct bytes *words = pmi_spawn_words(&s->spawn);
-    if (words)
-        order(s, PMI_CALL_SPAWN, words->at, words->len);
-    else
-        reply(s, "cmd=spawn_result rc=-1 msg=%s", s->spawn.why);
-    bytes_unref(words);
-    pmi_spawn_reset(&s->spawn);
+    if (pmi_spawn_end(&s->spawn, s->hooks->folder(s->arg)))
+        pmi_server_order_spawn(s);
 }
 
 /* ---- lines ---- */
@@ -258,32 +299,109 @@ static void hear(struct pmi_server *s, const char *line)
     reply(s, "cmd=%s_result rc=-1 msg=unknown_command", name);
 }
 
+static size_t cut_line(struct pmi_server *s, size_t at, char **text)
+{
+    char *line = s->in + at, *end = memchr(line, '\n', s->len - at);
+    if (!end)
+        return 0;
+    *end = 0;
+    *text = line;
+    return (size_t)(end - line) + 1;
+}
+
 /* Hear what has come, until an outcome is waited for. */
 static int go_on(struct pmi_server *s)
 {
-    size_t at = 0;
+    size_t at = 0, len;
+    char *text;
     if (s->is_hearing)
         return 0; /* the caller is told within its call */
     s->is_hearing = true;
-    while (s->waits == PMI_WAITS_NONE && !s->is_cut) {
-        char *line = s->in + at, *end = memchr(line, '\n', s->len - at);
-        if (!end)
-            break;
-        *end = 0;
-        at += (size_t)(end - line) + 1;
-        hear(s, line);
+    while (s->waits == PMI_WAITS_NONE && !s->is_cut && (len = s->dialect->cut(s, at, &text))) {
+        at += len;
+        s->dialect->hear(s, text);
     }
     s->is_hearing = false;
     memmove(s->in, s->in + at, s->len - at);
     s->len -= at;
     if (s->waits == PMI_WAITS_NONE && s->len == PMI_SERVER_IN)
-        s->is_cut = true; /* a line without an end */
+        s->is_cut = true; /* a request without an end */
     return s->is_cut ? -EPROTO : 0;
 }
 
+/* ---- outcomes ---- */
+
+static void say_found(struct pmi_server *s, const char *value)
+{
+    if (value)
+        reply(s, "cmd=get_result rc=0 msg=success value=%s", value);
+    else
+        reply(s, "cmd=get_result rc=-1 msg=key_not_found value=unknown");
+}
+
+static void say_released(struct pmi_server *s, bool is_good)
+{
+    reply(s, is_good ? "cmd=barrier_out" : "cmd=barrier_out rc=-1 msg=a_process_has_ended");
+}
+
+static void say_told(struct pmi_server *s, int status, const char *text)
+{
+    static const char *const replies[] = {"spawn", "publish", "unpublish", "lookup"};
+    const char *port = s->call == PMI_CALL_LOOKUP && !status ? text : NULL;
+    const char *why = status == -EEXIST ? "key_already_present" : status ? "service_not_found" : "success";
+    if (s->call == PMI_CALL_SPAWN)
+        reply(s, "cmd=spawn_result rc=%d%s%s", status ? -1 : 0, status ? " msg=" : "", status ? text : "");
+    else
+        reply(s, "cmd=%s_result %s%s%sinfo=%s rc=%d msg=%s", replies[s->call], port ? "port=" : "", port ? port : "",
+              port ? " " : "", status ? "fail" : "ok", status ? 1 : 0, why);
+}
+
+static const struct pmi_dialect pmi_dialect_1 = {cut_line, hear, say_found, say_released, say_told};
+
+int pmi_server_found(struct pmi_server *s, const char *value)
+{
+    if (s->waits != PMI_WAITS_VALUE)
+        return 0;
+    s->waits = !value && s->is_patient ? PMI_WAITS_PUT : PMI_WAITS_NONE;
+    if (s->waits == PMI_WAITS_NONE) {
+        s->is_patient = false;
+        s->dialect->found(s, value);
+    }
+    return go_on(s);
+}
+
+int pmi_server_again(struct pmi_server *s)
+{
+    if (s->waits != PMI_WAITS_PUT)
+        return 0;
+    s->waits = PMI_WAITS_VALUE;
+    s->hooks->get(s->arg, s->key, true);
+    return s->is_cut ? -EPROTO : 0;
+}
+
+int pmi_server_released(struct pmi_server *s, bool is_good)
+{
+    if (s->waits != PMI_WAITS_FENCE)
+        return 0;
+    s->waits = PMI_WAITS_NONE;
+    s->dialect->released(s, is_good);
+    return go_on(s);
+}
+
+int pmi_server_told(struct pmi_server *s, int status, const char *text)
+{
+    if (s->waits != PMI_WAITS_ORDER)
+        return 0;
+    s->waits = PMI_WAITS_NONE;
+    s->dialect->told(s, status, text);
+    return go_on(s);
+}
+
+/* ---- life ---- */
+
 void pmi_server_init(struct pmi_server *s, const struct pmi_hooks *hooks, void *arg, const struct pmi_process *process)
 {
-    *s = (struct pmi_server){.hooks = hooks, .arg = arg, .process = process};
+    *s = (struct pmi_server){.dialect = &pmi_dialect_1, .first = &pmi_dialect_1, .hooks = hooks, .arg = arg, .process = process};
 }
 
 void pmi_server_fini(struct pmi_server *s)
@@ -299,44 +417,5 @@ int pmi_server_take(struct pmi_server *s, const void *bytes, size_t len)
         return -EPROTO;
     memcpy(s->in + s->len, bytes, len);
     s->len += len;
-    return go_on(s);
-}
-
-/* ---- outcomes ---- */
-
-int pmi_server_found(struct pmi_server *s, const char *value)
-{
-    if (s->waits != PMI_WAITS_VALUE)
-        return 0;
-    s->waits = PMI_WAITS_NONE;
-    if (value)
-        reply(s, "cmd=get_result rc=0 msg=success value=%s", value);
-    else
-        reply(s, "cmd=get_result rc=-1 msg=key_not_found value=unknown");
-    return go_on(s);
-}
-
-int pmi_server_released(struct pmi_server *s, bool is_good)
-{
-    if (s->waits != PMI_WAITS_FENCE)
-        return 0;
-    s->waits = PMI_WAITS_NONE;
-    reply(s, is_good ? "cmd=barrier_out" : "cmd=barrier_out rc=-1 msg=a_process_has_ended");
-    return go_on(s);
-}
-
-int pmi_server_told(struct pmi_server *s, int status, const char *text)
-{
-    static const char *const replies[] = {"spawn", "publish", "unpublish", "lookup"};
-    if (s->waits != PMI_WAITS_ORDER)
-        return 0;
-    s->waits = PMI_WAITS_NONE;
-    const char *port = s->call == PMI_CALL_LOOKUP && !status ? text : NULL;
-    const char *why = status == -EEXIST ? "key_already_present" : status ? "service_not_found" : "success";
-    if (s->call == PMI_CALL_SPAWN)
-        reply(s, "cmd=spawn_result rc=%d", status ? -1 : 0);
-    else
-        reply(s, "cmd=%s_result %s%s%sinfo=%s rc=%d msg=%s", replies[s->call], port ? "port=" : "", port ? port : "",
-              port ? " " : "", status ? "fail" : "ok", status ? 1 : 0, why);
     return go_on(s);
 }

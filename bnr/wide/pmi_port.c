@@ -162,7 +162,7 @@ static void ask_others(struct pmi_port_process *one, const char *key)
         found(one, NULL, 0);
 }
 
-static void get(void *arg, const char *key)
+static void get(void *arg, const char *key, bool is_here)
 {
     struct pmi_port_process *one = arg;
     const struct table *t = &one->port->ranks->table;
@@ -176,7 +176,8 @@ static void get(void *arg, const char *key)
             return;
         }
     }
-    if (one->port->mesh)
+    one->port->has_patient |= is_here;
+    if (one->port->mesh && !is_here)
         ask_others(one, key);
     else
         found(one, NULL, 0);
@@ -253,7 +254,7 @@ static void abort_job(void *arg, int code, const char *message)
     uv_timer_start(&one->timer, on_abort_time, ABORT_MS, 0);
 }
 
-static const struct pmi_hooks hooks = {say, put, get, enter, order, folder, begun, abort_job};
+static const struct pmi_hooks hooks = {&pmi_dialect_2, say, put, get, enter, order, folder, begun, abort_job};
 
 /* ---- what comes ---- */
 
@@ -276,8 +277,10 @@ static void on_event(uv_poll_t *poll, int status, int events)
 
 void pmi_port_look(struct pmi_port *p)
 {
-    for (int r = 0; p->waiting && r < p->ranks->table.world_size; r++) {
+    for (int r = 0; (p->waiting || p->has_patient) && r < p->ranks->table.world_size; r++) {
         struct pmi_port_process *one = p->all[r];
+        if (one && one->server.waits == PMI_WAITS_PUT && pmi_server_again(&one->server))
+            cut(one);
         int rc = one && one->server.waits == PMI_WAITS_FENCE ? fence_check(&one->fence) : FENCE_WAITING;
         if (rc == FENCE_WAITING)
             continue;
@@ -342,6 +345,7 @@ static void fill_facts(struct pmi_port_process *one, const struct ranks *ranks, 
                                       .size = t->world_size,
                                       .app = (int)t->rank[rank].app,
                                       .universe = (int)t->head->universe_size,
+                                      .node = table_node(t, rank),
                                       .mapping = one->port->mapping,
                                       .note = note ? note : ""};
     snprintf(one->facts.space, sizeof(one->facts.space), "kvs_%s", gid);

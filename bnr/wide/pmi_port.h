@@ -31,6 +31,7 @@ struct pmi_port {
     struct pmi_port_process **all; /* by rank; NULL: it has no socket */
     char *mapping;
     int waiting; /* processes in a fence */
+    bool has_patient; /* some have waited for a value that was not there */
 };
 
 /* Be ready for the ranks of the table that are started here, and tell ranks so. group, first_cookie: see above.

@@ -83,6 +83,55 @@ def keys():
     print(f"rank {pmi.rank} of {pmi.size} {mapping}")
 
 
+class Pmi2:
+    def __init__(self):
+        self.socket = socket.socket(fileno=os.dup(int(os.environ["PMI_FD"])))
+        self.socket.sendall(b"cmd=init pmi_version=2 pmi_subversion=0\n")
+        assert self.take(60).endswith(b"rc=0\n")
+        told = self.ask("fullinit;pmijobid=0;pmirank=0;threaded=FALSE")
+        self.rank, self.size = int(told["rank"]), int(told["size"])
+
+    def take(self, count):
+        data = b""
+        while len(data) < count and not data.endswith(b"rc=0\n"):
+            data += self.socket.recv(count - len(data)) or sys.exit("mpiexec has hung up")
+        return data
+
+    def ask(self, text):
+        request = f"cmd={text};".encode()
+        self.socket.sendall(b"%6d" % len(request) + request)
+        return dict(f.partition("=")[::2] for f in self.take(int(self.take(6))).decode().split(";"))
+
+
+def frames():
+    """PMI-2: keys of the job and of a host."""
+    pmi = Pmi2()
+    node = pmi.ask("info-getjobattr;key=PMI_process_mapping")
+    assert pmi.ask(f"kvs-put;key=k{pmi.rank};value={value_of(pmi.rank, 1)}")["rc"] == "0"
+    if int(os.environ["MPI_LOCALRANKID"]) == 0:
+        time.sleep(0.2)
+        assert pmi.ask(f"info-putnodeattr;key=n;value={pmi.rank}")["rc"] == "0"
+    told = pmi.ask("info-getnodeattr;key=n;wait=TRUE")
+    assert int(told["value"]) == min(r for r in range(pmi.size) if host_of(node["value"], r) == host_of(node["value"], pmi.rank))
+    assert pmi.ask("kvs-fence")["rc"] == "0"
+    for rank in range(pmi.size):
+        assert pmi.ask(f"kvs-get;jobid=;srcid=-1;key=k{rank}")["value"] == value_of(rank, 1)
+    assert pmi.ask("kvs-get;jobid=;srcid=-1;key=none")["found"] == "FALSE"
+    assert pmi.ask("kvs-fence")["rc"] == "0"
+    assert pmi.ask("finalize")["rc"] == "0"
+    print(f"rank {pmi.rank} of {pmi.size}")
+
+
+def host_of(mapping, rank):
+    """By PMI_process_mapping."""
+    for block in mapping[len("(vector,("):-2].split("),("):
+        first, nodes, ranks = map(int, block.split(","))
+        if rank < nodes * ranks:
+            return first + rank // ranks
+        rank -= nodes * ranks
+    raise SystemExit("the mapping is too short")
+
+
 def names():
     pmi = Pmi()
     service = f"others.{os.environ['BNR_JOB']}"
@@ -209,6 +258,8 @@ def check_good(mpiexec, places):
         done = start(mpiexec, *options, "-n", str(ranks), *rank("spawn"))
         claim(f"{name}: a spawned job", done.returncode == 0 and sorted(done.stdout.splitlines()) ==
               [f"child {r} of 2 tag#0$x=y$ a b /usr" for r in range(2)], done.stdout, done.stderr)
+        done = start(mpiexec, *options, "-n", str(ranks), *rank("frames"))
+        claim(f"{name}: PMI-2", done.returncode == 0 and len(done.stdout.splitlines()) == ranks, done.stdout, done.stderr)
         done = start(mpiexec, *options, "-n", str(ranks), *rank("again"))
         claim(f"{name}: a script of several programs", done.returncode == 0 and len(done.stdout.splitlines()) == 2 * ranks,
               done.stdout, done.stderr)

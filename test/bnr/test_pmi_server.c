@@ -39,7 +39,7 @@ static void note(struct owner *o, const char *format, ...)
 static void say(void *arg, const char *text, size_t len)
 {
     struct owner *o = arg;
-    assert_true(len && text[len - 1] == '\n' && !memchr(text, '\n', len - 1));
+    assert_true(len && !memchr(text, '\n', len - 1));
     size_t at = strlen(o->said);
     assert_true(at + len < sizeof(o->said));
     memcpy(o->said + at, text, len);
@@ -56,10 +56,10 @@ static bool put(void *arg, const char *key, const char *value)
     return true;
 }
 
-static void get(void *arg, const char *key)
+static void get(void *arg, const char *key, bool is_here)
 {
     struct owner *o = arg;
-    note(o, "get %s;", key);
+    note(o, is_here ? "get here %s;" : "get %s;", key);
     if (!o->is_late)
         (void)pmi_server_found(&o->server, strcmp(key, o->key) ? NULL : o->value);
 }
@@ -100,7 +100,7 @@ static void end_job(void *arg, int code, const char *message)
     note(arg, "abort %d %s;", code, message);
 }
 
-static const struct pmi_hooks hooks = {say, put, get, enter, order, folder, begun, end_job};
+static const struct pmi_hooks hooks = {&pmi_dialect_2, say, put, get, enter, order, folder, begun, end_job};
 static const struct pmi_process process = {
     .rank = 1, .size = 2, .app = 0, .universe = 2, .space = "kvs_1", .mapping = "(vector,(0,1,2))",
     .note = PMI_NOTE "PARENT_ROOT_PORT_NAME=tag#0$x=y$\nother=1\n"};
@@ -268,6 +268,94 @@ static void test_rules(void **state)
     destroy(o);
 }
 
+/* ---- PMI-2 ---- */
+
+/* A frame. */
+static int tell2(struct owner *o, const char *text)
+{
+    char all[PMI_SERVER_IN];
+    snprintf(all, sizeof(all), "%-6zu%s", strlen(text), text);
+    return tell(o, all);
+}
+
+static void begin2(struct owner *o)
+{
+    assert_int_equal(tell(o, "cmd=init pmi_version=2 pmi_subversion=0\n"), 0);
+    assert_string_equal(o->said, "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
+    o->said[0] = 0;
+    o->asked[0] = 0;
+}
+
+static void test_talk_2(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"cmd=fullinit;pmijobid=0;pmirank=1;threaded=FALSE;",
+         "cmd=fullinit-response;pmi-version=2;pmi-subversion=0;rank=1;size=2;appnum=0;spawner-jobid=spawner;"
+         "debugged=FALSE;pmiverbose=FALSE;rc=0;"},
+        {"cmd=job-getid;thrid=0x7f;", "cmd=job-getid-response;thrid=0x7f;jobid=kvs_1;rc=0;"},
+        {"cmd=info-getjobattr;key=PMI_process_mapping;",
+         "cmd=info-getjobattr-response;found=TRUE;value=(vector,(0,1,2));rc=0;"},
+        {"cmd=info-getjobattr;key=universeSize;", "cmd=info-getjobattr-response;found=TRUE;value=2;rc=0;"},
+        {"cmd=info-getjobattr;key=zzz;", "cmd=info-getjobattr-response;found=FALSE;rc=0;"},
+        {"cmd=info-getjobattr;key=other;", "cmd=info-getjobattr-response;found=TRUE;value=1;rc=0;"},
+        {"cmd=kvs-put;key=k0;value=a b=c;;d;", "cmd=kvs-put-response;rc=0;"},
+        {"cmd=kvs-fence;", "cmd=kvs-fence-response;rc=0;"},
+        {"cmd=kvs-get;jobid=;srcid=-1;key=k0;", "cmd=kvs-get-response;found=TRUE;value=a b=c;;d;rc=0;"},
+        {"cmd=kvs-get;jobid=kvs_2;srcid=-1;key=k0;", "cmd=kvs-get-response;found=FALSE;rc=0;"},
+        {"cmd=info-putnodeattr;key=n0;value=x;", "cmd=info-putnodeattr-response;rc=0;"},
+        {"cmd=info-getnodeattr;key=n0;wait=TRUE;", "cmd=info-getnodeattr-response;found=TRUE;value=x;rc=0;"},
+        {"cmd=info-getnodeattr;key=nope;wait=FALSE;", "cmd=info-getnodeattr-response;found=FALSE;rc=0;"},
+        {"cmd=name-publish;name=s1;port=p1;infokeycount=0;", "cmd=name-publish-response;rc=0;"},
+        {"cmd=name-lookup;name=s1;infokeycount=0;", "cmd=name-lookup-response;port=p1;found=TRUE;rc=0;"},
+        {"cmd=name-unpublish;name=s1;infokeycount=0;", "cmd=name-unpublish-response;rc=0;"},
+        {"cmd=name-publish;name=s1;", "cmd=name-publish-response;rc=1;"},
+        {"cmd=nonsense;", "cmd=nonsense-response;rc=-1;errmsg=unknown command;"},
+        {"cmd=spawn;ncmds=2;preputcount=1;ppkey0=P;ppval0=v;;w;subcmd=a;maxprocs=2;argc=2;argv0=x y;argv1=z;infokeycount=1;"
+         "infokey0=host;infoval0=h0;subcmd=b;maxprocs=1;argc=0;infokeycount=0;",
+         "cmd=spawn-response;rc=0;jobid=spawned;nerrs=0;"},
+        {"cmd=spawn;ncmds=1;preputcount=0;maxprocs=2;", "cmd=spawn-response;rc=-1;errmsg=it_names_no_program;"},
+        {"cmd=finalize;", "cmd=finalize-response;rc=0;"},
+    };
+    struct owner *o = create();
+    char frame[1024];
+    begin2(o);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        o->said[0] = 0;
+        assert_int_equal(tell2(o, rows[i][0]), 0);
+        snprintf(frame, sizeof(frame), "%6zu%s", strlen(rows[i][1]), rows[i][1]);
+        assert_string_equal(o->said, frame);
+    }
+    assert_non_null(strstr(o->asked, "order 0: [pmi\nP=v;;w\n] [-host] [h0] [-bind-to] [none] [-n] [2] [-wdir] [/here] [a] "
+                                     "[x y] [z] [:] [-n] [1] [-wdir] [/here] [b];"));
+    assert_non_null(strstr(o->asked, "put pmi1@0.n0;get here pmi1@0.n0;"));
+    assert_int_equal(tell(o, "cmd=init pmi_version=1 pmi_subversion=1\n"), 0); /* another program */
+    destroy(o);
+}
+
+/* A value that comes later, and bytes that are no frames. */
+static void test_rules_2(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"xxxxxxcmd=", "     0cmd=job-getid;", "-10   cmd=job-getid;", "99999 cmd=job-getid;"};
+    struct owner *o = create();
+    begin2(o);
+    assert_int_equal(tell2(o, "cmd=info-getnodeattr;key=n0;wait=TRUE;"), 0);
+    assert_int_equal(pmi_server_again(&o->server), 0);
+    assert_string_equal(o->said, "");
+    strcpy(o->key, "pmi1@0.n0");
+    strcpy(o->value, "x");
+    assert_int_equal(pmi_server_again(&o->server), 0);
+    assert_string_equal(o->said, "    54cmd=info-getnodeattr-response;found=TRUE;value=x;rc=0;");
+    destroy(o);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        o = create();
+        begin2(o);
+        assert_int_equal(tell(o, bad[i]), -EPROTO);
+        destroy(o);
+    }
+}
+
 /* ---- places ---- */
 
 struct nodes {
@@ -304,6 +392,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_talk),  cmocka_unit_test(test_later),      cmocka_unit_test(test_begins_again),
         cmocka_unit_test(test_spawn), cmocka_unit_test(test_long_spawn), cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_mapping)};
+        cmocka_unit_test(test_talk_2), cmocka_unit_test(test_rules_2), cmocka_unit_test(test_mapping)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,13 +12,17 @@
 struct owner {
     struct pmi_server server;
     int owed; /* outcomes */
-    bool is_late;
+    bool is_late, has_looked, is_owed_again;
 };
 
 static void say(void *arg, const char *text, size_t len)
 {
     (void)arg;
-    require(len && text[len - 1] == '\n' && !memchr(text, '\n', len - 1), "a reply is a line");
+    require(len > 4, "a reply says something");
+    if (!memcmp(text, "cmd=", 4)) /* not a frame of PMI-2 */
+        require(text[len - 1] == '\n' && !memchr(text, '\n', len - 1), "a reply is one line");
+    else
+        require((size_t)strtol(text, NULL, 10) == len - 6, "a frame tells its length");
 }
 
 static bool put(void *arg, const char *key, const char *value)
@@ -41,6 +45,7 @@ static void pay(struct owner *o)
     case PMI_WAITS_VALUE: (void)pmi_server_found(&o->server, "value"); break;
     case PMI_WAITS_FENCE: (void)pmi_server_released(&o->server, true); break;
     case PMI_WAITS_ORDER: (void)pmi_server_told(&o->server, 0, "text"); break;
+    case PMI_WAITS_PUT:
     case PMI_WAITS_NONE: require(0, "an outcome is waited for"); break;
     }
 }
@@ -52,9 +57,17 @@ static void ask(struct owner *o)
         pay(o);
 }
 
-static void get(void *arg, const char *key)
+static void get(void *arg, const char *key, bool is_here)
 {
+    struct owner *o = arg;
     require(strlen(key) < 2 * PMI_SERVER_KEY, "a key is not too long");
+    if (is_here && !o->has_looked) {
+        o->has_looked = true; /* it is put later */
+        (void)pmi_server_found(&o->server, NULL);
+        if (o->server.waits == PMI_WAITS_PUT)
+            o->is_owed_again = true;
+        return;
+    }
     ask(arg);
 }
 
@@ -91,7 +104,7 @@ static void end_job(void *arg, int code, const char *message)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    static const struct pmi_hooks hooks = {say, put, get, enter, order, folder, begun, end_job};
+    static const struct pmi_hooks hooks = {&pmi_dialect_2, say, put, get, enter, order, folder, begun, end_job};
     static const struct pmi_process process = {
         .size = 2, .universe = 2, .space = "k", .mapping = "(vector,(0,1,2))", .note = PMI_NOTE "a=b\nc\n=d\n"};
     struct owner *o = len ? calloc(1, sizeof(*o)) : NULL;
@@ -103,9 +116,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     for (size_t at = 1; at < len;) {
         size_t n = len - at < part ? len - at : part;
         n = n < pmi_server_room(&o->server) ? n : pmi_server_room(&o->server);
-        if ((n && pmi_server_take(&o->server, bytes + at, n)) || (!n && !o->owed))
+        if ((n && pmi_server_take(&o->server, bytes + at, n)) || (!n && !o->owed && !o->is_owed_again))
             break;
         at += n;
+        if (o->is_owed_again) {
+            o->is_owed_again = false;
+            (void)pmi_server_again(&o->server);
+        }
         for (int i = 0; i < PMI_SERVER_IN && o->owed; i++)
             pay(o);
     }

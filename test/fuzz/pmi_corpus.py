@@ -17,6 +17,10 @@ BEGIN = "cmd=init pmi_version=1 pmi_subversion=1\n"
 REQUESTS = {
     "talk": "\xfe" + BEGIN + "cmd=get_maxes\ncmd=get_my_kvsname\ncmd=put kvsname=k key=a value=b\ncmd=barrier_in\n"
             "cmd=get kvsname=k key=a\ncmd=get kvsname=k key=PMI_process_mapping\ncmd=finalize\n",
+    "frames": "\xfe" + BEGIN.replace("version=1", "version=2") + "    49cmd=fullinit;pmijobid=0;pmirank=1;threaded=FALSE;"
+              "33    cmd=kvs-put;key=k;value=a;;b;x=1;14    cmd=kvs-fence;    21cmd=kvs-get;key=k;id;"
+              "    38cmd=info-getnodeattr;key=n0;wait=TRUE;    71cmd=spawn;ncmds=1;preputcount=0;subcmd=a;maxprocs=1;argc=1;"
+              "argv0=b;id=123;    13cmd=finalize;",
     "names": "\x07" + BEGIN + "cmd=publish_name service=s port=p\ncmd=lookup_name service=s\n"
              "cmd=unpublish_name service=s\ncmd=abort exitcode=3 message=a b\n",
     "order": "\xff" + BEGIN + "mcmd=spawn\nnprocs=2\nexecname=a\ntotspawns=1\nspawnssofar=1\narg1=x\nargcnt=1\n"

@@ -23,6 +23,7 @@
 #include "bnr/wide/wide_plan.h"
 #include "bnr/launch/foreign.h"
 #include "bnr/launch/launch.h"
+#include "bnr/launch/library.h"
 #include "bnr/launch/limit.h"
 #include "bnr/launch/start_signals.h"
 #include "bnr/tools/attach_info.h"
@@ -180,11 +181,26 @@ static size_t arguments_size(int argc, char **argv)
     return (size_t)(end - argv[0]);
 }
 
+/* Whether ranks of some program have a socket for PMI-1. */
+static bool needs_pmi(const struct options *o, char **paths)
+{
+    for (int a = 0; a < o->napps; a++)
+        if (!library_is_needed(paths[a]))
+            return true;
+    return false;
+}
+
+/* Ranks here, and other hosts. */
+struct job_size {
+    uint32_t ranks, others;
+};
+
 /* The loop's library ends the process where files run out: so they are counted before, for the ranks
  * here and the other hosts, and processes with them. */
-static int check_limits(const struct options *o, uint32_t ranks, uint32_t others, char why[512])
+static int check_limits(const struct options *o, char **paths, const struct job_size *size, char why[512])
 {
-    int each = FILES_OF_RANK + (o->start.stdin_to && strcmp(o->start.stdin_to, "0"));
+    uint32_t ranks = size->ranks, others = size->others;
+    int each = FILES_OF_RANK + (o->start.stdin_to && strcmp(o->start.stdin_to, "0")) + needs_pmi(o, paths);
     int files = FILES_OWN + each * (int)ranks + FILES_OF_HOST * (int)others;
     limit_remember();
     limit_raise();
@@ -420,7 +436,7 @@ static int run_placed(const struct options *o, char **paths, struct survey *surv
     uint32_t *numbers = code ? NULL : own_ranks(&plan, &job.ranks);
     job.number_of = numbers;
     if (!code && !o->start.is_dry)
-        code = check_limits(o, job.ranks, plan.count - 1, why);
+        code = check_limits(o, paths, &(struct job_size){job.ranks, plan.count - 1}, why);
     if (!code && !o->start.is_dry)
         code = check_files(job.ranks, why);
     if (!code && place_make(&place, &job, why))

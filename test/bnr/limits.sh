@@ -29,6 +29,10 @@ done
 [ $ran -gt 0 ] && [ $refused -gt 0 ] || fail "both happen" "$ran ran, $refused refused"
 echo "ok: refused with up to $((refused + 3)) files, ran with more"
 
+limited 20 "$mpiexec" -n 100 sh -c 'echo $PMI_FD'
+enough=$(sed -n 's/.*ulimit -n \([0-9]*\).*/\1/p' err)
+limited $((enough + 2)) "$mpiexec" -n 100 sh -c 'echo $PMI_FD' # a shell's own may count
+same "what it asks for is enough for sockets of 100 ranks" "$?$(cat err)$(grep -c . out)" 0100
 limited 20 "$mpiexec" --do-not-launch --display-map -n 400 echo here
 same "a job that is only shown needs no files" "$?$(cat out)" 0
 limited 20 "$mpiexec" -n 4 echo here

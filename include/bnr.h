@@ -4,10 +4,15 @@
  * BNR: the interface by which a process learns its job, publishes short data for its peers, and
  * hears of their end.
  *
- * A job is a set of groups. A group has a 128-bit id that no other group ever has, a size, and
+ * A group has a 128-bit id that no other group ever has, a size, and
  * members numbered from 0. Every member owns a part of the group's key-value space: it puts its
  * addresses there, and others get them on demand, and wait for missing ones. So starting up
  * exchanges no message; a fence exists for programs that want one.
+ *
+ * A process is started in one group, that of its job. It can spawn others, meet groups of other jobs, and merge with
+ * them. A call that is collective over a group is made by all its members, in the same order as its other such calls.
+ * Once a member has ended, such a call is BNR_ERR_PROC_FAILED for all members for which it has not ended yet; so are
+ * all later ones, and those of groups that were made of this one. Calls of different groups, and requests, may be under way at the same time.
  *
  * The back end depends on how the process was started: "native" (by mpiexec of this project), "pmi"
  * (by a manager with PMI-1: Hydra, Slurm's pmi2 plugin, Flux), "pmix" (by one with PMIx: Open MPI's
@@ -20,9 +25,9 @@
  *   - Calls may come from any thread, one at a time: the caller serialises.
  *     BNR_Abort alone may be called at any moment from any thread.
  *   - Callbacks (events, xcasts, functions of streams, the progress hook) run
- *     only inside BNR_Progress, BNR_Fence, BNR_Barrier, BNR_Get, BNR_Get_alloc
- *     and the calls of streams that wait, in the caller's thread. They may call
- *     everything here but BNR_Init, BNR_Finalize, BNR_Fence and BNR_Barrier.
+ *     only inside BNR_Progress, BNR_Test, BNR_Fence, BNR_Barrier, BNR_Get, BNR_Get_alloc
+ *     and the calls of streams and groups that wait, in the caller's thread. They may call
+ *     everything here but BNR_Init, BNR_Finalize and collective calls.
  *   - No call starts a thread, or keeps a signal handler.
  *   - What a peer wrote is checked before it is used: a damaged value is
  *     BNR_ERR_PROTO, never a crash.
@@ -80,8 +85,16 @@ typedef struct {
 
 #define BNR_GID_STRLEN 33 /* hexadecimal, with its NUL */
 #define BNR_RANK_ANY   (-1)
+#define BNR_RANK_ALL   (-2)
 #define BNR_MAX_KEY    255     /* bytes, without the NUL; at least 1 */
 #define BNR_MAX_VALUE  0x40000 /* bytes */
+#define BNR_MAX_PORT   1023    /* bytes of a port's name, without the NUL */
+
+typedef struct bnr_req *BNR_Req; /* a call under way */
+#define BNR_REQ_NULL ((BNR_Req)0)
+
+typedef struct bnr_info *BNR_Info; /* more for a call to know; BNR_INFO_NULL: nothing */
+#define BNR_INFO_NULL ((BNR_Info)0)
 
 /* ---- life cycle ---- */
 
@@ -109,6 +122,11 @@ int BNR_Finalize(void);
 /* *flag = 1 between BNR_Init and the last BNR_Finalize. Callable always. */
 int BNR_Initialized(int *flag);
 
+#define BNR_CAP_SPAWN       0x001 /* BNR_Close_group finds an mpiexec */
+#define BNR_CAP_MERGE       0x002 /* groups can be merged, connected and accepted */
+#define BNR_CAP_NAMES       0x008 /* BNR_Publish and BNR_Lookup */
+#define BNR_CAP_KILL        0x080 /* BNR_Kill reaches the processes of the own job */
+#define BNR_CAP_SUBFENCE    0x200 /* a joint group has a fence, and keys, of its own */
 #define BNR_CAP_LAZYGET     0x004 /* BNR_Get waits for a put that has not happened yet */
 #define BNR_CAP_STREAMS     0x010
 #define BNR_CAP_XCAST       0x020 /* BNR_Xcast reaches other processes */
@@ -124,17 +142,24 @@ int BNR_Backend_name(const char **name);
  * no event. *did_work (did_work may be NULL) = number of callbacks run. Never waits. */
 int BNR_Progress(int *did_work);
 
+/* *fd = a descriptor to poll for reading: it is readable when a peer of a group has said something, and BNR_Progress,
+ * BNR_Test or BNR_Wait have work. It is BNR's: never read or close it. Events, xcasts, questions and the ends of spawned
+ * jobs come by memory, and do not show there: call BNR_Progress now and then as well. */
+int BNR_Poll_fd(int *fd);
+
 /* ---- groups ---- */
 
 /* The group this process was started in, always the same object. The handle
  * needs no BNR_Free_group, and stands it. */
 int BNR_Get_group(BNR_Group *g);
-/* The group that spawned this one; BNR_GROUP_NULL, with success, if none did. */
+/* The group that spawned this one, by BNR_Spawn; BNR_GROUP_NULL, with success, if none did. */
 int BNR_Get_parent(BNR_Group *g);
 
-/* *rank = mine in g. */
+/* *rank = mine in g; BNR_RANK_ANY: this process is not of it. */
 int BNR_Get_rank(BNR_Group g, int *rank);
+/* BNR_ERR_STATE for a group that is not closed yet. */
 int BNR_Get_size(BNR_Group g, int *size);
+/* Valid from BNR_Open_group on. */
 int BNR_Get_gid(BNR_Group g, BNR_Gid *gid);
 int BNR_Gid_string(const BNR_Gid *gid, char s[BNR_GID_STRLEN]);
 /* *order = -1, 0 or 1: by group id, so the same in every process. */
@@ -143,23 +168,53 @@ int BNR_Group_compare(BNR_Group a, BNR_Group b, int *order);
 /* The group with this id; BNR_ERR_NOT_FOUND if this process knows none. */
 int BNR_Find_group(const BNR_Gid *gid, BNR_Group *g);
 
+/* The two groups that a joint group was made of: *local is the one that this process is of. Otherwise *local = g, and
+ * *remote = BNR_GROUP_NULL. No new references. */
+int BNR_Get_sides(BNR_Group g, BNR_Group *local, BNR_Group *remote);
+/* The job that a member was started in: the id of its group, and its rank there. BNR_ERR_STATE: not known, as of
+ * the parent's members before a merge. */
+int BNR_Get_origin(BNR_Group g, int rank, BNR_Gid *gid, int *origin);
+
 /* The place of rank: *node = number of its host in the group, *local_rank = its index among the
  * *local_size members there. Any output may be NULL. */
 int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *local_size);
 /* The reverse: *rank = the one with this index on this host of the group. */
 int BNR_Get_member(BNR_Group g, int node, int local_rank, int *rank);
 
-/* Set bit r % 8 of bitmap[r / 8] for each rank r that has not ended (a
+/* Set bit r % 8 of bitmap[r / 8] for each rank r that is not known to have ended (a
  * finalized one lives until it exits); clear all others. bytes must be at
- * least (size + 7) / 8. */
+ * least (size + 7) / 8. Known are the ends of the own job's members, and, to its spawners, of a spawned group's. */
 int BNR_Get_alive(BNR_Group g, unsigned char *bitmap, size_t bytes);
 
 /* One more reference to g. */
 int BNR_Dup_group(BNR_Group g, BNR_Group *out);
-/* Give a reference back; sets *g to BNR_GROUP_NULL. */
+/* Give a reference back; sets *g to BNR_GROUP_NULL. A joint group whose last one is given back so, instead of by
+ * BNR_Unmerge, is over for all its members, as if this process had ended. */
 int BNR_Free_group(BNR_Group *g);
 
+/*
+ * Merging. Two groups that know each other (parent and child; groups that were merged or connected before) make a third
+ * one: it has the members of both, an id and a key-value space of its own, and fences. The side that has spawned the
+ * other comes first, else that with the lower id; on each side members keep their order.
+ */
+
+/* Merge local, which this process is of, with remote, which it is not of. Collective over both. remote BNR_GROUP_NULL:
+ * *joint is one more reference to local, at once. Where the two are merged already, *joint is one more reference to
+ * that, after a fence. info: timeout_ms. BNR_ERR_MISMATCH: the other side merges with another group. BNR_ERR_TIMEOUT: it
+ * did not come in time: ten minutes without timeout_ms; parents and children wait as long as the other side lives.
+ * BNR_ERR_STATE: nobody has told where remote can be reached. */
+int BNR_Merge(BNR_Group local, BNR_Group remote, BNR_Info info, BNR_Group *joint);
+/* End a joint group: its keys, its fences, and the link between both sides, unless another group needs it. Collective
+ * over it. It is over here even if a code says that some member had ended before. Sets *joint to BNR_GROUP_NULL. */
+int BNR_Unmerge(BNR_Group *joint);
+
 /* ---- key-value space ---- */
+
+/*
+ * The space of a joint group is a copy at each member: values are there for others after the next BNR_Fence, and
+ * BNR_Get does not wait. Each member may put 1 MiB, and one fence hands out 16 MiB at most (BNR_ERR_NOMEM). Groups that
+ * are neither the job's own nor joint have none: BNR_ERR_STATE.
+ */
 
 /* Keep len (at most BNR_MAX_VALUE) bytes under key in this process's part of
  * g's space. Every member can get it as soon as this returns; without BNR_CAP_LAZYGET after the next
@@ -202,6 +257,54 @@ int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *l
 int BNR_Fence(BNR_Group g);
 /* The same, under the name of its purpose. */
 int BNR_Barrier(BNR_Group g);
+
+/* ---- calls under way ---- */
+
+/*
+ * Each call that waits has a form that does not: it begins the call, and gives a request. Its outputs are written when
+ * the request is done. Calls of one group begin in their order.
+ */
+
+/* *done = whether it is; then *code = the outcome of the call, and *req = BNR_REQ_NULL. Does not wait. BNR_REQ_NULL is
+ * done. */
+int BNR_Test(BNR_Req *req, int *done, int *code);
+/* Wait until it is. Calls the progress hook. */
+int BNR_Wait(BNR_Req *req, int *code);
+/* Give it up: it is done, with BNR_ERR_CANCELED, unless it is already. Members for which the call has not ended get the
+ * same code; a group that it has made for others breaks. BNR_Test or BNR_Wait free it. */
+int BNR_Cancel(BNR_Req *req);
+
+/* A barrier of the job's own group, too, where that has BNR_CAP_LAZYGET; else its first call waits. */
+int BNR_Ifence(BNR_Group g, BNR_Req *req);
+/* As BNR_Get without flags. */
+int BNR_Iget(BNR_Group g, int owner, const char *key, void *buf, size_t *len, BNR_Req *req);
+int BNR_Imerge(BNR_Group local, BNR_Group remote, BNR_Info info, BNR_Group *joint, BNR_Req *req);
+int BNR_Iunmerge(BNR_Group *joint, BNR_Req *req);
+int BNR_Iopen_group(BNR_Group local, BNR_Info info, BNR_Group *fresh, BNR_Req *req);
+int BNR_Iclose_group(BNR_Group fresh, int *errcodes, int nerr, BNR_Req *req);
+int BNR_Iaccept(const char *port, BNR_Group local, int root, BNR_Info info, BNR_Group *joint, BNR_Req *req);
+int BNR_Iconnect(const char *port, BNR_Group local, int root, BNR_Info info, BNR_Group *joint, BNR_Req *req);
+
+/* ---- info ---- */
+
+#define BNR_MAX_INFO_KEY   255 /* bytes, without the NUL */
+#define BNR_MAX_INFO_VALUE 8191
+
+/* Pairs of texts. Calls pass over keys that mean nothing to them. timeout_ms: a call is over after so many
+ * milliseconds, with BNR_ERR_TIMEOUT, as if it had been cancelled. */
+int BNR_Info_create(BNR_Info *info);
+int BNR_Info_dup(BNR_Info info, BNR_Info *out);
+/* Sets *info to BNR_INFO_NULL. Calls that were made with it need it no more. */
+int BNR_Info_free(BNR_Info *info);
+int BNR_Info_set(BNR_Info info, const char *key, const char *value);
+/* BNR_ERR_NOT_FOUND, or BNR_ERR_TRUNC: the value with its NUL is longer than size. */
+int BNR_Info_get(BNR_Info info, const char *key, char *value, size_t size);
+/* *len = the length of the value, without its NUL. */
+int BNR_Info_get_valuelen(BNR_Info info, const char *key, size_t *len);
+int BNR_Info_delete(BNR_Info info, const char *key);
+int BNR_Info_get_nkeys(BNR_Info info, int *count);
+/* The n-th key, from 0. */
+int BNR_Info_get_nthkey(BNR_Info info, int n, char key[BNR_MAX_INFO_KEY + 1]);
 
 /* ---- abort ---- */
 
@@ -282,6 +385,56 @@ int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcas
  * oldest is dropped. */
 int BNR_Xcast_register(BNR_Group g, int tag, BNR_Xcast_fn fn, void *arg);
 
+/* ---- spawning groups ---- */
+
+/* *fresh = a group without members, to be spawned: BNR_Spawn says by which commands, and BNR_Close_group starts them.
+ * Collective over local, which becomes the parent. info: timeout_ms. */
+int BNR_Open_group(BNR_Group local, BNR_Info info, BNR_Group *fresh);
+
+/* A process of a spawned group has ended; status as wait() has it. The returned value does not matter. */
+typedef int (*BNR_Exit_fn)(BNR_Group g, int rank, int status);
+
+/* Ask for count processes of a command in an open group. Not collective; any members of the parent may call it, several
+ * times: ranks follow the parent's ranks, and the order of calls. argv (NULL-terminated, without the command), envp
+ * (NULL-terminated, NAME=VALUE, added to the environment) and info may be NULL. info: wdir, path, host, hostfile,
+ * map_by, bind_to, ppr, npernode, env (NAME=VALUE, one a line). notify (may be NULL) is called here, with the other
+ * callbacks, for each of these processes that ends, while the parent's rank 0 has not finalized. BNR_ERR_STATE: the group is not open; BNR_ERR_ARG: the
+ * command, or a word of its, is no such. */
+int BNR_Spawn(BNR_Group fresh, int count, const char *command, char *const argv[], char *const envp[], BNR_Info info,
+              BNR_Exit_fn notify);
+
+/* Start all that has been asked for, as one job, and wait until its processes have been started. Collective over the
+ * group that opened it. From here on it has a size, and can be merged with. All or none: BNR_ERR_SPAWN, and mpiexec has
+ * written the reason to stderr. errcodes (nerr of them; may be NULL) get the code of each process. BNR_ERR_ARG: nothing
+ * was asked for. */
+int BNR_Close_group(BNR_Group fresh, int *errcodes, int nerr);
+
+/* Send a signal to a process of g, or to all (BNR_RANK_ALL): of the own job, of one that g's members have spawned, or of
+ * a joint group of these. sig 0 sends none. Not collective, and does not wait. BNR_ERR_PROC_FAILED: it is known to have
+ * ended. BNR_ERR_UNSUPPORTED: another manager, or strangers, have started it. A process that is killed so has failed,
+ * which may end its job. */
+int BNR_Kill(BNR_Group g, int rank, int sig);
+
+/* ---- ports ---- */
+
+/*
+ * A port is a place at which a group waits for others that it does not know. Its name tells the addresses, and a
+ * secret, which the two roots prove to each other: nobody without it can connect.
+ */
+
+/* Write the name of a new port of this process (size bytes; BNR_MAX_PORT + 1 are enough; BNR_ERR_TRUNC). */
+int BNR_Open_port(BNR_Info info, char *port, size_t size);
+/* Callers that wait there are refused. BNR_ERR_NOT_FOUND: this process has none of that name. */
+int BNR_Close_port(const char *port);
+/* Wait for a group at a port of root's, and make a joint group with it. Collective over local. root is 0: another one
+ * is BNR_ERR_UNSUPPORTED. port means something at root alone. info: timeout_ms; without it there is no limit.
+ * May be called any number of times, also with the same groups: each makes another joint group. */
+int BNR_Accept(const char *port, BNR_Group local, int root, BNR_Info info, BNR_Group *joint);
+/* Call a port, and make a joint group with the one that accepts there. The same otherwise, with ten minutes without
+ * timeout_ms. BNR_ERR_NOT_FOUND: nobody has such a port open; BNR_ERR_ARG: port is no name, or a process is in both
+ * groups. */
+int BNR_Connect(const char *port, BNR_Group local, int root, BNR_Info info, BNR_Group *joint);
+
 /* ---- starting jobs ---- */
 
 /*
@@ -293,17 +446,17 @@ typedef struct {
     size_t size;              /* of this struct, as the caller knows it */
     const char *const *words; /* of mpiexec's command line, behind its name; NULL-terminated */
     const char *note;         /* what each of the new processes gets by BNR_Get_note(); NULL: nothing */
-} BNR_Spawn_attr;
+} BNR_Job_attr;
 
 /* Have a job started. Returns before it is. *id names it in this process. BNR_ERR_NOT_FOUND: there is no
  * mpiexec. */
-int BNR_Spawn(const BNR_Spawn_attr *attr, int *id);
+int BNR_Start_job(const BNR_Job_attr *attr, int *id);
 /* *ended = whether its mpiexec has ended, and then *status = the exit code, and id means nothing any
  * more. */
-int BNR_Spawn_state(int id, int *ended, int *status);
-/* The two jobs depend on each other, or do so no longer; at first they do not. BNR_Spawn_state() is not called for
+int BNR_Job_state(int id, int *ended, int *status);
+/* The two jobs depend on each other, or do so no longer; at first they do not. BNR_Job_state() is not called for
  * this id any more; but for *asked (NULL: for none), until that has ended, as mpiexec has taken note then. */
-int BNR_Spawn_link(int id, int is_linked, int *asked);
+int BNR_Job_link(int id, int is_linked, int *asked);
 /* What the job's spawner has given it; NULL: it was not spawned. Valid until the process ends. */
 int BNR_Get_note(const char **note);
 
@@ -327,6 +480,12 @@ int BNR_Name(enum BNR_Name_call call, const char *name, const char *text, int *i
 /* *done = whether it is over. Then *code = its outcome, text (size bytes; may be NULL) what was found, and id
  * means nothing any more. */
 int BNR_Name_state(int id, int *done, int *code, char *text, size_t size);
+
+/* The same, for ports, and waiting. info may be NULL. */
+int BNR_Publish(const char *service, const char *port, BNR_Info info);
+int BNR_Unpublish(const char *service);
+/* In: *len = bytes that port holds; out: bytes of the name with its NUL, also with BNR_ERR_TRUNC. */
+int BNR_Lookup(const char *service, char *port, size_t *len, BNR_Info info);
 
 /* ---- being asked why it waits ---- */
 

@@ -7,9 +7,9 @@
 
 int mpid_spawn(const char *const *words, const char *note, int *id)
 {
-    const BNR_Spawn_attr attr = {sizeof(attr), words, note};
+    const BNR_Job_attr attr = {sizeof(attr), words, note};
     os_lock(&device.lock);
-    int rc = BNR_Spawn(&attr, id);
+    int rc = BNR_Start_job(&attr, id);
     os_unlock(&device.lock);
     return !rc ? 0 : rc == BNR_ERR_NOMEM ? -ENOMEM : rc == BNR_ERR_NOT_FOUND ? -ENOENT : -EIO;
 }
@@ -18,7 +18,7 @@ bool mpid_spawn_ended(int id, int *status)
 {
     int ended = 0;
     os_lock(&device.lock);
-    int rc = BNR_Spawn_state(id, &ended, status);
+    int rc = BNR_Job_state(id, &ended, status);
     os_unlock(&device.lock);
     return rc || ended;
 }
@@ -26,7 +26,7 @@ bool mpid_spawn_ended(int id, int *status)
 void mpid_spawn_link(int id)
 {
     os_lock(&device.lock);
-    (void)BNR_Spawn_link(id, 1, NULL);
+    (void)BNR_Job_link(id, 1, NULL);
     os_unlock(&device.lock);
 }
 
@@ -49,7 +49,7 @@ void mpid_spawn_unlink(int id)
     static const struct mpid_condition unlinked = {.is_done = is_unlinked};
     struct unlinking unlinking = {0};
     os_lock(&device.lock);
-    int rc = BNR_Spawn_link(id, 0, &unlinking.id);
+    int rc = BNR_Job_link(id, 0, &unlinking.id);
     os_unlock(&device.lock);
     if (!rc && !is_unlinked(&unlinking))
         mpid_wait_condition(&unlinked, &unlinking);

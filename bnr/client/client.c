@@ -11,16 +11,17 @@
 #include <unistd.h>
 
 #include "bnr/client/backend.h"
+#include "bnr/client/client.h"
 #include "bnr/client/event.h"
+#include "bnr/client/team_calls.h"
+#include "bnr/client/teams.h"
 #include "bnr/client/orders.h"
 #include "bnr/client/xcast.h"
 #include "bnr/host/order.h"
 #include "os/log.h"
 #include "os/settings.h"
 
-struct bnr_group {
-    struct backend *backend;
-};
+enum { TEAM_TURNS = 16 }; /* from look to look, where no call of a group is under way */
 
 /* The state of this process in its job. The caller serialises access to it. */
 static struct {
@@ -38,9 +39,12 @@ static struct {
     uint32_t calm;       /* while asks are so many, there is nothing to do */
     int (*turn)(void);   /* of streams; NULL: there are none */
     void (*leave)(void); /* theirs */
+    int has_groups;      /* besides the world, or calls of it */
+    unsigned turns;
 } client;
 
-static int is_member(BNR_Group g)
+/* Whether it is the job's own group, and has all that a back end gives. */
+static int is_world(BNR_Group g)
 {
     return client.count && g == &client.world;
 }
@@ -48,6 +52,12 @@ static int is_member(BNR_Group g)
 static int bad_group(void)
 {
     return client.count ? BNR_ERR_ARG : BNR_ERR_NOT_INIT;
+}
+
+/* Why a call that only the job's own group has is refused. */
+static int no_world(BNR_Group g)
+{
+    return client.count && g != &client.world && team_is(g) ? BNR_ERR_UNSUPPORTED : bad_group();
 }
 
 static int is_rank(int rank)
@@ -122,11 +132,12 @@ int BNR_Init(const BNR_Init_attr *attr)
         if (rc)
             return rc;
         client.pid = getpid();
-        client.world.backend = client.backend;
         orders_take_note();
     } else if (!client.count) {
         client.backend->ops->rejoin(client.backend);
     }
+    if (!client.count)
+        teams_init(&client.world, client.backend);
     client.count++;
     if (attr)
         take_attr(attr);
@@ -137,10 +148,14 @@ int BNR_Finalize(void)
 {
     if (!client.count)
         return BNR_ERR_NOT_INIT;
-    if (client.events.running || client.xcasts.is_running || client.busy)
+    if (client_is_calling_back() || client.busy || teams_are_stepping())
         return BNR_ERR_STATE;
-    if (--client.count)
+    if (client.count > 1) {
+        client.count--;
         return BNR_SUCCESS;
+    }
+    teams_fini();
+    client.count = client.has_groups = 0;
     event_clear(&client.events);
     xcasts_clear(&client.xcasts);
     memset(&client.attr, 0, sizeof(client.attr));
@@ -167,7 +182,11 @@ int BNR_Query_caps(unsigned long long *caps)
 {
     if (!client.count || !caps)
         return bad_group();
-    *caps = client.backend->ops->caps;
+    *caps = client.backend->ops->caps | BNR_CAP_MERGE | BNR_CAP_NAMES | BNR_CAP_SUBFENCE;
+    if (orders_can_start(client.backend))
+        *caps |= BNR_CAP_SPAWN;
+    if (client.backend->ops->caps & BNR_CAP_XCAST)
+        *caps |= BNR_CAP_KILL;
     return BNR_SUCCESS;
 }
 
@@ -190,7 +209,9 @@ static __attribute__((cold, noinline)) int look_up(uint32_t asks)
     }
     if (client.turn)
         run += client.turn();
-    client.calm = client.asked && !client.turn ? asks : ~asks;
+    if (client.has_groups && (team_calls_are() || client.turns++ % TEAM_TURNS == 0))
+        teams_step(0);
+    client.calm = client.asked && !client.turn && !client.has_groups ? asks : ~asks;
     return run;
 }
 
@@ -231,6 +252,37 @@ void backend_idle(struct backend *b)
         client.attr.progress(client.attr.progress_arg);
 }
 
+static int hear_mpiexec(void);
+
+/* ---- for team_api.c ---- */
+
+struct backend *client_backend(void)
+{
+    return client.count ? client.backend : NULL;
+}
+
+bool client_is_calling_back(void)
+{
+    return client.events.running || client.xcasts.is_running;
+}
+
+int client_fence_world(void)
+{
+    if (client.busy || client_is_calling_back())
+        return BNR_ERR_STATE;
+    client.busy = 1;
+    int rc = client.backend->ops->fence(client.backend);
+    client.busy = 0;
+    return rc;
+}
+
+void client_hear_groups(void)
+{
+    (void)hear_mpiexec();
+    client.has_groups = 1;
+    client.calm = ~atomic_load(client.backend->asks);
+}
+
 /* ---- groups ---- */
 
 int BNR_Get_group(BNR_Group *g)
@@ -238,38 +290,6 @@ int BNR_Get_group(BNR_Group *g)
     if (!client.count || !g)
         return bad_group();
     *g = &client.world;
-    return BNR_SUCCESS;
-}
-
-int BNR_Get_parent(BNR_Group *g)
-{
-    if (!client.count || !g)
-        return bad_group();
-    *g = BNR_GROUP_NULL;
-    return BNR_SUCCESS;
-}
-
-int BNR_Get_rank(BNR_Group g, int *rank)
-{
-    if (!is_member(g) || !rank)
-        return bad_group();
-    *rank = g->backend->rank;
-    return BNR_SUCCESS;
-}
-
-int BNR_Get_size(BNR_Group g, int *size)
-{
-    if (!is_member(g) || !size)
-        return bad_group();
-    *size = g->backend->size;
-    return BNR_SUCCESS;
-}
-
-int BNR_Get_gid(BNR_Group g, BNR_Gid *gid)
-{
-    if (!is_member(g) || !gid)
-        return bad_group();
-    *gid = g->backend->gid;
     return BNR_SUCCESS;
 }
 
@@ -286,30 +306,11 @@ int BNR_Gid_string(const BNR_Gid *gid, char s[BNR_GID_STRLEN])
     return BNR_SUCCESS;
 }
 
-int BNR_Group_compare(BNR_Group a, BNR_Group b, int *order)
-{
-    if (!is_member(a) || !is_member(b) || !order)
-        return bad_group();
-    int diff = memcmp(a->backend->gid.b, b->backend->gid.b, sizeof(a->backend->gid.b));
-    *order = (diff > 0) - (diff < 0);
-    return BNR_SUCCESS;
-}
-
-int BNR_Find_group(const BNR_Gid *gid, BNR_Group *g)
-{
-    if (!client.count || !gid || !g)
-        return bad_group();
-    if (memcmp(gid->b, client.backend->gid.b, sizeof(gid->b)))
-        return BNR_ERR_NOT_FOUND;
-    *g = &client.world;
-    return BNR_SUCCESS;
-}
-
 int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *local_size)
 {
     int at[3];
-    if (!is_member(g) || !is_rank(rank))
-        return bad_group();
+    if (!is_world(g) || !is_rank(rank))
+        return no_world(g);
     g->backend->ops->locality(g->backend, rank, &at[0], &at[1], &at[2]);
     if (node)
         *node = at[0];
@@ -322,81 +323,12 @@ int BNR_Get_locality(BNR_Group g, int rank, int *node, int *local_rank, int *loc
 
 int BNR_Get_member(BNR_Group g, int node, int local_rank, int *rank)
 {
-    if (!is_member(g) || !rank)
-        return bad_group();
+    if (!is_world(g) || !rank)
+        return no_world(g);
     int found = g->backend->ops->member(g->backend, node, local_rank);
     if (found < 0)
         return BNR_ERR_ARG;
     *rank = found;
-    return BNR_SUCCESS;
-}
-
-int BNR_Get_alive(BNR_Group g, unsigned char *bitmap, size_t bytes)
-{
-    if (!is_member(g) || !bitmap || bytes < ((size_t)g->backend->size + 7) / 8)
-        return bad_group();
-    memset(bitmap, 0, bytes);
-    for (int r = 0; r < g->backend->size; r++)
-        if (g->backend->ops->is_alive(g->backend, r))
-            bitmap[r / 8] |= (unsigned char)(1u << (r % 8));
-    return BNR_SUCCESS;
-}
-
-int BNR_Dup_group(BNR_Group g, BNR_Group *out)
-{
-    if (!is_member(g) || !out)
-        return bad_group();
-    *out = g;
-    return BNR_SUCCESS;
-}
-
-int BNR_Free_group(BNR_Group *g)
-{
-    if (!g || !is_member(*g))
-        return bad_group();
-    *g = BNR_GROUP_NULL;
-    return BNR_SUCCESS;
-}
-
-/* ---- key-value space ---- */
-
-static int is_key(const char *key)
-{
-    return key && *key && strnlen(key, BNR_MAX_KEY + 1) <= BNR_MAX_KEY;
-}
-
-int BNR_Put(BNR_Group g, const char *key, const void *val, size_t len, unsigned flags)
-{
-    if (!is_member(g) || !is_key(key) || (!val && len) || len > BNR_MAX_VALUE ||
-        (flags & ~BNR_PUT_REPLACE))
-        return bad_group();
-    return g->backend->ops->put(g->backend, key, val, len, flags);
-}
-
-static int look(BNR_Group g, int owner, const char *key, const void **val, size_t *len,
-                unsigned flags)
-{
-    if (!is_member(g) || !is_rank(owner) || !is_key(key) || (flags & ~(BNR_GET_NOWAIT | BNR_GET_LATER)))
-        return bad_group();
-    int rc = g->backend->ops->get(g->backend, owner, key, val, len, flags);
-    return !rc && *len > BNR_MAX_VALUE ? BNR_ERR_PROTO : rc;
-}
-
-int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, unsigned flags)
-{
-    const void *val;
-    size_t found;
-    if (!len || (!buf && *len))
-        return bad_group();
-    int rc = look(g, owner, key, &val, &found, flags);
-    if (rc)
-        return rc;
-    size_t room = *len;
-    *len = found;
-    if (found > room)
-        return BNR_ERR_TRUNC;
-    if (found)
-        memcpy(buf, val, found);
     return BNR_SUCCESS;
 }
 
@@ -408,42 +340,6 @@ int BNR_Get_news(unsigned **news)
         return BNR_ERR_UNSUPPORTED;
     *news = (unsigned *)(void *)client.backend->news;
     return BNR_SUCCESS;
-}
-
-int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags)
-{
-    const void *shared;
-    size_t found;
-    if (!val || !len)
-        return bad_group();
-    int rc = look(g, owner, key, &shared, &found, flags);
-    if (rc)
-        return rc;
-    char *copy = malloc(found + 1);
-    if (!copy)
-        return BNR_ERR_NOMEM;
-    memcpy(copy, shared, found);
-    copy[found] = 0;
-    *val = copy;
-    *len = found;
-    return BNR_SUCCESS;
-}
-
-int BNR_Fence(BNR_Group g)
-{
-    if (!is_member(g))
-        return bad_group();
-    if (client.busy || client.events.running || client.xcasts.is_running)
-        return BNR_ERR_STATE;
-    client.busy = 1;
-    int rc = g->backend->ops->fence(g->backend);
-    client.busy = 0;
-    return rc;
-}
-
-int BNR_Barrier(BNR_Group g)
-{
-    return BNR_Fence(g);
 }
 
 /* ---- abort ---- */
@@ -471,8 +367,8 @@ int BNR_Tolerate(int on)
 int BNR_Event_register(unsigned mask, BNR_Group g, BNR_Event_fn fn, void *arg, int *id)
 {
     const unsigned all = BNR_EV_PROC_EXIT | BNR_EV_PROC_FAILED | BNR_EV_PROC_ABORT;
-    if (!is_member(g) || !fn || !id || !mask || (mask & ~all))
-        return bad_group();
+    if (!is_world(g) || !fn || !id || !mask || (mask & ~all))
+        return no_world(g);
     return event_register(&client.events, mask, fn, arg, id);
 }
 
@@ -499,10 +395,10 @@ int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcas
     BNR_Xcast_attr own = {0};
     if (attr && attr->size >= sizeof(attr->size))
         memcpy(&own, attr, attr->size < sizeof(own) ? attr->size : sizeof(own));
-    if (!is_member(g) || tag < 0 || tag == ORDER_TAG || (!data && len) || len > BNR_MAX_XCAST ||
+    if (!is_world(g) || tag < 0 || tag == ORDER_TAG || (!data && len) || len > BNR_MAX_XCAST ||
         (attr && attr->size < sizeof(attr->size)) || own.mode < BNR_XCAST_AUTO ||
         own.mode > BNR_XCAST_BINARY || !are_ranges(&own))
-        return bad_group();
+        return no_world(g);
     const struct backend_letter letter = {tag, own.mode, own.ranges, own.range_count, data, len};
     return g->backend->ops->xcast ? g->backend->ops->xcast(g->backend, &letter)
                                   : xcasts_put(&client.xcasts, g->backend->rank, &letter);
@@ -510,8 +406,8 @@ int BNR_Xcast(BNR_Group g, int tag, const void *data, size_t len, const BNR_Xcas
 
 int BNR_Xcast_register(BNR_Group g, int tag, BNR_Xcast_fn fn, void *arg)
 {
-    if (!is_member(g) || tag < 0 || tag == ORDER_TAG)
-        return bad_group();
+    if (!is_world(g) || tag < 0 || tag == ORDER_TAG)
+        return no_world(g);
     return xcasts_register(&client.xcasts, tag, fn, arg);
 }
 
@@ -531,7 +427,7 @@ static int hear_mpiexec(void)
     return rc == BNR_ERR_EXISTS ? BNR_SUCCESS : rc;
 }
 
-int BNR_Spawn(const BNR_Spawn_attr *attr, int *id)
+int BNR_Start_job(const BNR_Job_attr *attr, int *id)
 {
     if (!client.count || !attr || attr->size < sizeof(*attr) || !attr->words || !id)
         return bad_group();
@@ -539,14 +435,14 @@ int BNR_Spawn(const BNR_Spawn_attr *attr, int *id)
     return rc ? rc : orders_start(client.backend, attr, id);
 }
 
-int BNR_Spawn_state(int id, int *ended, int *status)
+int BNR_Job_state(int id, int *ended, int *status)
 {
     if (!client.count || !ended || !status)
         return bad_group();
     return orders_state(id, ended, status);
 }
 
-int BNR_Spawn_link(int id, int is_linked, int *asked)
+int BNR_Job_link(int id, int is_linked, int *asked)
 {
     return client.count ? orders_link(client.backend, id, is_linked, asked) : BNR_ERR_NOT_INIT;
 }
@@ -601,23 +497,23 @@ int BNR_Answer(const void *text, size_t len)
 
 int BNR_Get_host(BNR_Group g, int rank, BNR_Host *h)
 {
-    if (!is_member(g) || !is_rank(rank) || !h)
-        return bad_group();
+    if (!is_world(g) || !is_rank(rank) || !h)
+        return no_world(g);
     return g->backend->ops->host(g->backend, rank, h);
 }
 
 int BNR_Get_host_memory(BNR_Group g, int rank, int *fd, unsigned long long *offset,
                         unsigned long long *size)
 {
-    if (!is_member(g) || !is_rank(rank) || !fd || !offset || !size)
-        return bad_group();
+    if (!is_world(g) || !is_rank(rank) || !fd || !offset || !size)
+        return no_world(g);
     return g->backend->ops->host_memory(g->backend, rank, fd, offset, size);
 }
 
 int BNR_Get_secret(BNR_Group g, unsigned char secret[16])
 {
-    if (!is_member(g) || !secret)
-        return bad_group();
+    if (!is_world(g) || !secret)
+        return no_world(g);
     memcpy(secret, g->backend->secret, 16);
     return BNR_SUCCESS;
 }
@@ -631,8 +527,8 @@ int BNR_Get_appnum(int *appnum)
 
 int BNR_Get_app(BNR_Group g, int appnum, int *first, int *size)
 {
-    if (!is_member(g) || !first || !size)
-        return bad_group();
+    if (!is_world(g) || !first || !size)
+        return no_world(g);
     return g->backend->ops->app(g->backend, appnum, first, size);
 }
 

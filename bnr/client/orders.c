@@ -32,6 +32,16 @@ struct ordered {
     bool is_let_go; /* nobody asks for its end */
     int status; /* its exit code; of a name, 0 or -errno */
     char *text; /* of a name that was found; or NULL */
+    struct order_report *reports, **reports_end;
+    uint8_t told[ORDER_RECORD]; /* by a child, by its socket */
+    size_t told_len;
+};
+
+/* What a job of a group has told. */
+struct order_report {
+    struct order_report *next;
+    uint32_t what;
+    int number, status;
 };
 
 static struct ordered *all;
@@ -46,9 +56,20 @@ void orders_take_note(void)
     (void)unsetenv("BNR_NOTE"); /* processes that this one starts are not spawned so */
 }
 
+static bool is_of_group(void)
+{
+    struct order_note read;
+    return note && !order_note_get(&read, note);
+}
+
 const char *orders_note(void)
 {
-    return note;
+    return is_of_group() ? NULL : note;
+}
+
+const char *orders_group_note(void)
+{
+    return is_of_group() ? note : NULL;
 }
 
 static struct ordered *find(int id)
@@ -67,6 +88,11 @@ static void forget(struct ordered *s)
     *at = s->next;
     if (s->keepalive >= 0)
         close(s->keepalive);
+    while (s->reports) {
+        struct order_report *r = s->reports;
+        s->reports = r->next;
+        free(r);
+    }
     free(s->text);
     free(s);
 }
@@ -78,8 +104,19 @@ static struct ordered *create(void)
     if (s) {
         s->id = ++last_id;
         s->keepalive = -1;
+        s->reports_end = &s->reports;
     }
     return s;
+}
+
+static void note_report(struct ordered *s, uint32_t what, int number, int status)
+{
+    struct order_report *r = calloc(1, sizeof(*r));
+    if (!r)
+        return;
+    *r = (struct order_report){NULL, what, number, status};
+    *s->reports_end = r;
+    s->reports_end = &r->next;
 }
 
 /* It is under way, or, where rc says otherwise, is freed. Returns rc. */
@@ -134,6 +171,15 @@ void orders_told(const void *data, size_t len)
     struct ordered *s = len >= ORDER_HEAD ? find((int)os_be32_get(bytes)) : NULL;
     if (!s || s->has_ended)
         return;
+    uint32_t what = os_be32_get(bytes + 4);
+    if (what == ORDER_TOLD_STARTED || what == ORDER_TOLD_EXIT) {
+        char *words = strndup((const char *)bytes + ORDER_HEAD, len - ORDER_HEAD);
+        int number, status;
+        if (words && sscanf(words, "%d %d", &number, &status) == 2)
+            note_report(s, what, number, status);
+        free(words);
+        return;
+    }
     s->has_ended = true;
     s->status = (int)os_be32_get(bytes + 4);
     if (s->is_let_go)
@@ -236,15 +282,31 @@ static void leave_job(struct ordered *s)
     s->keepalive = -1;
 }
 
+/* Take what a child has told. */
+static void hear_child(struct ordered *s)
+{
+    ssize_t n;
+    while (s->keepalive >= 0 &&
+           (n = recv(s->keepalive, s->told + s->told_len, ORDER_RECORD - s->told_len, MSG_DONTWAIT)) > 0) {
+        s->told_len += (size_t)n;
+        if (s->told_len < ORDER_RECORD)
+            continue;
+        s->told_len = 0;
+        note_report(s, os_be32_get(s->told), (int)os_be32_get(s->told + 4), (int)os_be32_get(s->told + 8));
+    }
+}
+
 /* Whether it has ended, of a child. */
 static void look_at(struct ordered *s)
 {
     int status;
     if (s->has_ended || !s->pid)
         return;
+    hear_child(s);
     pid_t pid = waitpid(s->pid, &status, WNOHANG);
     if (!pid || (pid < 0 && errno == EINTR))
         return;
+    hear_child(s);
     s->has_ended = true; /* where the program has reaped it, nobody knows how */
     s->status = pid < 0 ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -252,7 +314,7 @@ static void look_at(struct ordered *s)
 /* ---- both ---- */
 
 /* The words, with the note in front: to be freed, as an array. */
-static const char **with_note(const BNR_Spawn_attr *attr)
+static const char **with_note(const BNR_Job_attr *attr)
 {
     size_t count = 0;
     while (attr->words[count])
@@ -277,7 +339,7 @@ static void reap(void)
     }
 }
 
-int orders_start(struct backend *b, const BNR_Spawn_attr *attr, int *id)
+int orders_start(struct backend *b, const BNR_Job_attr *attr, int *id)
 {
     struct ordered *s = create();
     const char **words = with_note(attr);
@@ -322,6 +384,56 @@ int orders_link(struct backend *b, int id, int is_linked, int *asked)
     if (s)
         s->is_let_go = !asked;
     return keep(s, rc, asked ? asked : &own);
+}
+
+bool orders_report(int id, uint32_t *what, int *number, int *status)
+{
+    struct ordered *s = find(id);
+    if (s)
+        look_at(s);
+    struct order_report *r = s ? s->reports : NULL;
+    if (!r)
+        return false;
+    s->reports = r->next;
+    if (!s->reports)
+        s->reports_end = &s->reports;
+    *what = r->what;
+    *number = r->number;
+    *status = r->status;
+    free(r);
+    return true;
+}
+
+void orders_let_go(int id)
+{
+    struct ordered *s = find(id);
+    if (s)
+        s->is_let_go = true;
+    reap();
+}
+
+int orders_kill(struct backend *b, int id, int rank, int sig)
+{
+    char to[16], number[16];
+    const char *const words[] = {to, number, NULL};
+    const struct ordered *s = id ? find(id) : NULL;
+    uint8_t bytes[ORDER_SIGNAL_LEN] = {ORDER_SIGNAL};
+    snprintf(to, sizeof(to), "%d", rank);
+    snprintf(number, sizeof(number), "%d", sig);
+    if (b->ops->caps & BNR_CAP_XCAST)
+        return order(b, ORDER_KILL, id, words);
+    if (!s || s->keepalive < 0)
+        return id ? BNR_ERR_PROC_FAILED : BNR_ERR_UNSUPPORTED;
+    os_be32_put(bytes + 1, (uint32_t)rank);
+    os_be32_put(bytes + 5, (uint32_t)sig);
+    return send(s->keepalive, bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(bytes) ? BNR_SUCCESS
+                                                                                                 : BNR_ERR_PROC_FAILED;
+}
+
+bool orders_can_start(const struct backend *b)
+{
+    char path[PATH_MAX];
+    return (b->ops->caps & BNR_CAP_XCAST) != 0 || find_mpiexec(path);
 }
 
 void orders_leave(void)

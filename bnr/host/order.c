@@ -3,6 +3,7 @@
 /* The environment of an mpiexec that a job has ordered; see order.h. */
 #include "bnr/host/order.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,4 +37,66 @@ void order_take_note(void)
     else
         (void)unsetenv(to);
     (void)unsetenv(from);
+}
+
+/* ---- notes of groups ---- */
+
+static const char prefix[] = "bnr1 ";
+
+static char *put_gid(char *at, const uint8_t gid[16])
+{
+    for (int i = 0; i < 16; i++)
+        at += sprintf(at, "%02x", gid[i]);
+    return at;
+}
+
+void order_note_put(char text[ORDER_NOTE_MAX], const struct order_note *note)
+{
+    char *at = text + sprintf(text, "%s", prefix);
+    at = put_gid(at, note->gid);
+    at = put_gid(at + sprintf(at, " %d ", note->size), note->parent);
+    at += sprintf(at, " %d ", note->parent_size);
+    snprintf(at, (size_t)(text + ORDER_NOTE_MAX - at), "%s", note->door);
+}
+
+static bool get_gid(uint8_t gid[16], const char **at)
+{
+    for (int i = 0; i < 16; i++, *at += 2) {
+        unsigned value;
+        if (sscanf(*at, "%2x", &value) != 1 || strspn(*at, "0123456789abcdef") < 2)
+            return false;
+        gid[i] = (uint8_t)value;
+    }
+    return *(*at)++ == ' ';
+}
+
+static bool get_size(int *size, const char **at)
+{
+    char *end;
+    long number = strtol(*at, &end, 10);
+    *size = (int)number;
+    *at = end + 1;
+    return *end == ' ' && number > 0 && number <= 1 << 24;
+}
+
+int order_note_get(struct order_note *note, const char *text)
+{
+    if (strncmp(text, prefix, sizeof(prefix) - 1) != 0 || strlen(text) >= ORDER_NOTE_MAX)
+        return -EINVAL;
+    text += sizeof(prefix) - 1;
+    if (!get_gid(note->gid, &text) || !get_size(&note->size, &text) || !get_gid(note->parent, &text) ||
+        !get_size(&note->parent_size, &text))
+        return -EINVAL;
+    note->door = text;
+    return 0;
+}
+
+bool order_gid(uint8_t gid[16])
+{
+    struct order_note note;
+    const char *text = getenv(to);
+    if (!text || order_note_get(&note, text))
+        return false;
+    memcpy(gid, note.gid, sizeof(note.gid));
+    return true;
 }

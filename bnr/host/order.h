@@ -15,11 +15,20 @@
  * the text of a name that was looked up. The status of a job is its exit code, when it has ended; that of
  * others 0 or -errno.
  *
- * A process without mpiexec starts one itself, with a socket as its --keepalive, and says ORDER_STAY there, one byte,
- * once the job is to outlive it.
+ *   ORDER_KILL     u32 kind, u32 id: of a job that the rank has ordered, or 0: its own; then two words: a rank, or
+ *                  -1 for all, and the number of a signal
+ *
+ * The new mpiexec has a socket as its --keepalive. Who started it says ORDER_STAY there, one byte, once the job is to
+ * outlive it; and, behind a byte ORDER_SIGNAL, u32 rank (UINT32_MAX: all) and u32 signal. A mpiexec whose note is that of a
+ * group (below) tells there in records of three u32: ORDER_TOLD_STARTED, how many processes it has started, 0; and for each that
+ * has ended ORDER_TOLD_EXIT, its rank, and its status as wait() has it. To a rank these are letters with the record's first number
+ * as status, and the other two as words.
  */
 #ifndef BNR_ORDER_H
 #define BNR_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum order_kind {
     ORDER_SPAWN = 1,
@@ -27,8 +36,13 @@ enum order_kind {
     ORDER_UNLINK,
     ORDER_PUBLISH,
     ORDER_UNPUBLISH,
-    ORDER_LOOKUP
+    ORDER_LOOKUP,
+    ORDER_KILL
 };
+
+enum { ORDER_SIGNAL = 0x4b, ORDER_SIGNAL_LEN = 9, ORDER_RECORD = 12 };
+#define ORDER_TOLD_STARTED 0x80000001u /* no exit code, and no -errno */
+#define ORDER_TOLD_EXIT    0x80000002u
 
 enum { ORDER_TAG = 0x7fffffff, ORDER_HEAD = 8, ORDER_STAY = 0x53 };
 
@@ -43,5 +57,20 @@ char **order_environ(char *const *base, const char *note);
 /* In mpiexec: its processes get the note that it was started with; or none, as this mpiexec may have been started by
  * a process that has one. */
 void order_take_note(void);
+
+/* The note of a job that BNR's groups have spawned: its group's id and size, those of its parent's, and where the root
+ * of that can be called. */
+struct order_note {
+    uint8_t gid[16], parent[16];
+    int size, parent_size;
+    const char *door; /* in the text */
+};
+
+enum { ORDER_NOTE_MAX = 1200 };
+void order_note_put(char text[ORDER_NOTE_MAX], const struct order_note *note);
+/* Returns 0, or -EINVAL: it is none. */
+int order_note_get(struct order_note *note, const char *text);
+/* In mpiexec: the id that its note gives its group. Returns whether there is one. */
+bool order_gid(uint8_t gid[16]);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bnr/host/order.h"
 #include "os/futex.h"
 #include "os/log.h"
 #include "os/random.h"
@@ -164,7 +165,7 @@ static int fill(struct table *t, const struct table_spec *spec)
         memcpy(h->gid, spec->wide->gid, sizeof(h->gid));
         memcpy(h->secret, spec->wide->secret, sizeof(h->secret));
     } else {
-        rc = os_random(h->gid, sizeof(h->gid));
+        rc = order_gid(h->gid) ? 0 : os_random(h->gid, sizeof(h->gid));
         if (!rc)
             rc = os_random(h->secret, sizeof(h->secret));
     }

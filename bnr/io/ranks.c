@@ -93,6 +93,12 @@ void ranks_signal(struct ranks *r, int number)
             kill(-r->table.rank[i].pid, number);
 }
 
+void ranks_signal_one(struct ranks *r, int rank, int number)
+{
+    if (rank < r->table.world_size && ranks_lives(&r->table, rank))
+        kill(-r->table.rank[rank].pid, number);
+}
+
 /* A rank's words. The table is our own, and the rank is of this machine. */
 static struct table_page *page_of(const struct ranks *r, int rank)
 {

@@ -126,6 +126,8 @@ bool ranks_some_tolerate(const struct ranks *r);
 int ranks_communicating(const struct ranks *r);
 /* Signal the process groups of all that run here. */
 void ranks_signal(struct ranks *r, int number);
+/* The same of one rank, if it does. */
+void ranks_signal_one(struct ranks *r, int rank, int number);
 /* Children have ended: reap them. Returns whether the slice was over before all were. */
 bool ranks_reap(struct ranks *r);
 /* Write "0-3,7": those that run here. */

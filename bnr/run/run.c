@@ -19,6 +19,7 @@
 #include <uv.h>
 
 #include "bnr/core/lines.h"
+#include "bnr/host/order.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/aside.h"
 #include "bnr/io/place.h"
@@ -70,7 +71,7 @@ static void signal_all(struct run *run, int number)
     if (run->has_table)
         ranks_signal(&run->ranks, number);
     if (run->wide)
-        wide_signal(run->wide, number);
+        wide_signal(run->wide, -1, number);
     run_spawn_signal(run, number);
 }
 
@@ -192,7 +193,21 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts)
         run->is_over[rank] = true;
     run_terminal_ended(run, rank);
     run_spawn_rank_ended(run, rank);
+    run_keepalive_tell(run, ORDER_TOLD_EXIT, rank, facts->status);
     run_follow(run, step);
+}
+
+/* Send a rank (-1: all) a signal, wherever it runs. */
+static void signal_rank(struct run *run, int rank, int number)
+{
+    if (run->job.state != JOB_RUNNING)
+        return;
+    if (rank < 0)
+        signal_all(run, number);
+    else if (!run_is_elsewhere(run, rank))
+        ranks_signal_one(&run->ranks, rank, number);
+    else
+        wide_signal(run->wide, rank, number);
 }
 
 void run_take_missed(struct run *run, int rank)
@@ -729,6 +744,7 @@ static struct run *create(const struct options *o, const struct run_job *what)
     run->records_fd = what->records_fd;
     run->begun_ns = os_now_ns();
     run->lost_node = -1;
+    run->signal_rank = signal_rank;
     job_init(&run->job, o->nranks);
     run->job.goes_on = o->goes_on;
     run->job.is_strict = o->is_strict;

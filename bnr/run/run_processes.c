@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "bnr/host/order.h"
 #include "bnr/io/aside.h"
 #include "bnr/run/mpir.h"
 #include "bnr/run/run_state.h"
@@ -78,6 +79,7 @@ void run_processes_publish(struct run *run)
     if (run->started_count < run->o->nranks || run->is_published)
         return;
     run->is_published = true;
+    run_keepalive_tell(run, ORDER_TOLD_STARTED, run->started_count, 0);
     stop_for_debugger(run);
     if (run->debugger || run->o->start.stop) {
         run_debugger_start(run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The orders of ranks: jobs that they start, by BNR_Spawn(), each run by an mpiexec of its own, a child of
+ * The orders of ranks: jobs that they start, by BNR_Start_job(), each run by an mpiexec of its own, a child of
  * this one; and names that they publish. See run_state.h.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +32,11 @@ struct run_spawned {
     uint32_t id;
     pid_t pid;
     int pidfd;    /* -1: none */
-    int keepalive; /* the end that is written: it ends with this process */
+    int keepalive; /* a socket: it ends when this is closed */
+    uv_poll_t *poll; /* for what it tells; NULL: it tells nothing */
+    struct run *run;
+    uint8_t told[ORDER_RECORD];
+    size_t told_len;
     bool is_linked;
 };
 
@@ -158,8 +163,8 @@ static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, s
     char path[PATH_MAX];
     struct own_words own;
     int ends[2];
-    *step = "pipe2()";
-    if (pipe2(ends, O_CLOEXEC))
+    *step = "socketpair()";
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return -errno;
     s->keepalive = ends[1];
     *step = "read the order";
@@ -185,8 +190,64 @@ static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, s
     return rc;
 }
 
+/* ---- what a group's mpiexec tells ---- */
+
+/* Tell the rank what its job has told. */
+static void pass_on(struct run_spawned *s)
+{
+    char text[32];
+    uint32_t what = os_be32_get(s->told);
+    snprintf(text, sizeof(text), "%d %d", (int)os_be32_get(s->told + 4), (int)os_be32_get(s->told + 8));
+    if (what == ORDER_TOLD_STARTED || what == ORDER_TOLD_EXIT)
+        tell(s->run, s->rank, s->id, (int)what, text);
+}
+
+/* Take what has come. Returns false at its end. */
+static bool hear(struct run_spawned *s)
+{
+    ssize_t n;
+    while ((n = recv(s->keepalive, s->told + s->told_len, ORDER_RECORD - s->told_len, MSG_DONTWAIT)) > 0) {
+        s->told_len += (size_t)n;
+        if (s->told_len < ORDER_RECORD)
+            continue;
+        s->told_len = 0;
+        pass_on(s);
+    }
+    return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void on_told(uv_poll_t *poll, int status, int events)
+{
+    struct run_spawned *s = poll->data;
+    (void)events;
+    if (status || !hear(s))
+        uv_poll_stop(poll);
+}
+
+static void on_poll_closed(uv_handle_t *poll)
+{
+    free(poll);
+}
+
+static void listen_to(struct run *run, struct run_spawned *s)
+{
+    s->run = run;
+    s->poll = calloc(1, sizeof(*s->poll));
+    if (!s->poll || uv_poll_init(&run->loop, s->poll, s->keepalive)) {
+        free(s->poll);
+        s->poll = NULL;
+        return;
+    }
+    s->poll->data = s;
+    (void)uv_poll_start(s->poll, UV_READABLE, on_told);
+}
+
 static void free_spawned(struct run_spawned *s)
 {
+    if (s->poll) {
+        uv_poll_stop(s->poll);
+        uv_close((uv_handle_t *)s->poll, on_poll_closed);
+    }
     if (s->keepalive >= 0)
         close(s->keepalive);
     if (s->pidfd >= 0)
@@ -206,6 +267,7 @@ static void spawn(struct run *run, int rank, uint32_t id, const uint8_t *bytes, 
     if (!rc)
         rc = start(run, s, bytes, len, &step);
     if (!rc) {
+        listen_to(run, s);
         s->next = run->spawned;
         run->spawned = s;
         return;
@@ -285,6 +347,26 @@ void run_spawn_rank_ended(struct run *run, int rank)
     drop_names(run, rank, NULL);
 }
 
+/* ---- signals ---- */
+
+/* Send a signal to ranks of a job of this rank's, or of its own job. */
+static void kill_ranks(struct run *run, int rank, uint32_t id, char **words)
+{
+    uint8_t order[ORDER_SIGNAL_LEN] = {ORDER_SIGNAL};
+    struct run_spawned *s = id ? find(run, rank, id) : NULL;
+    if (!words || !words[0] || !words[1])
+        return;
+    long to = strtol(words[0], NULL, 10), number = strtol(words[1], NULL, 10);
+    if (to < -1 || to > INT_MAX || number <= 0 || number > SIGRTMAX)
+        return;
+    os_be32_put(order + 1, (uint32_t)to);
+    os_be32_put(order + 5, (uint32_t)number);
+    if (s)
+        (void)!send(s->keepalive, order, sizeof(order), MSG_DONTWAIT | MSG_NOSIGNAL);
+    else if (!id && to < run->o->nranks)
+        run->signal_rank(run, (int)to, (int)number);
+}
+
 /* ---- orders ---- */
 
 static void link_job(struct run *run, int rank, bool is_linked, char **words)
@@ -314,6 +396,11 @@ static void take_order(void *arg, int rank, const uint8_t *data, size_t len)
     case ORDER_LOOKUP:
         words = list_words(none, data + ORDER_HEAD, len - ORDER_HEAD);
         take_name(run, rank, kind, id, words);
+        free(words);
+        break;
+    case ORDER_KILL:
+        words = list_words(none, data + ORDER_HEAD, len - ORDER_HEAD);
+        kill_ranks(run, rank, id, words);
         free(words);
         break;
     default: break;
@@ -357,6 +444,8 @@ bool run_spawn_reaped(struct run *run, int pid, int status, int *failed)
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (code && s->is_linked)
         *failed = take_failure(run, s, code);
+    if (s->poll)
+        (void)hear(s);
     tell(run, s->rank, s->id, code, "");
     free_spawned(s);
     return true;

@@ -10,6 +10,7 @@
 
 #include "bnr/core/job.h"
 #include "bnr/core/lines.h"
+#include "bnr/host/order.h"
 #include "bnr/diagnose/ask.h"
 #include "bnr/stdio/prefix.h"
 #include "bnr/io/ranks.h"
@@ -39,6 +40,12 @@ struct run {
     uv_timer_t grace, timeout, reminder;
     uv_poll_t keepalive;                        /* of --keepalive */
     void (*take_signal)(void *arg, int number); /* at its end; NULL: there is none */
+    void (*signal_rank)(struct run *run, int rank, int number); /* wherever it runs; rank -1: all */
+    bool tells; /* it leads to a spawner that wants to hear of the ranks */
+    uint8_t *telling;                           /* records on the way there */
+    size_t telling_len, telling_room;
+    uint8_t heard[ORDER_SIGNAL_LEN];            /* of a signal from there */
+    size_t heard_len;
     struct signals signals;
     struct ask ask;
     struct exchange exchange;
@@ -121,6 +128,8 @@ void run_debugger_go_on(struct run *run);
 /* End the job, by take_signal, when the pipe of --keepalive ends. Returns 0 or -errno. */
 int run_keepalive_start(struct run *run, void (*take_signal)(void *arg, int number));
 void run_keepalive_stop(struct run *run);
+/* Tell a group's spawner an ORDER_TOLD_. */
+void run_keepalive_tell(struct run *run, uint32_t what, int rank, int status);
 
 /* ---- run_spawn.c ---- */
 

@@ -539,10 +539,14 @@ static void note_ended(struct daemon *d, struct unpacking u)
         serve_look(&d->serve);
 }
 
-static void on_order_to_signal(struct daemon *d, int number)
+static void on_order_to_signal(struct daemon *d, int number, int rank)
 {
     if (!d->has_job || number <= 0 || number > SIGRTMAX)
         return;
+    if (rank >= 0) {
+        ranks_signal_one(&d->ranks, rank, number);
+        return;
+    }
     d->ranks.is_in_grace = number == SIGINT || number == SIGTERM || number == SIGHUP;
     ranks_signal(&d->ranks, number);
     if (d->ranks.is_in_grace)
@@ -566,6 +570,7 @@ static void resize(struct daemon *d, struct unpacking u)
 static void on_deliver(void *arg, const struct core_message *message, struct unpacking u)
 {
     struct daemon *d = arg;
+    uint32_t number;
     if (message->tag == LAUNCH_TAG_LETTER && d->has_job)
         serve_deliver(&d->serve, message, u);
     if (message->origin != NODE_ROOT)
@@ -577,7 +582,10 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         start_job(d, u);
         learn(d, d->job.contacts);
         break;
-    case LAUNCH_TAG_SIGNAL: on_order_to_signal(d, (int)unpack_u32(&u)); break;
+    case LAUNCH_TAG_SIGNAL:
+        number = unpack_u32(&u);
+        on_order_to_signal(d, (int)number, (int)unpack_u32(&u));
+        break;
     case LAUNCH_TAG_GO:
         uv_timer_stop(&d->watch);
         if (d->has_job)

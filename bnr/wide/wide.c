@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bnr/core/tree.h"
+#include "bnr/host/order.h"
 #include "bnr/wire/field.h"
 #include "os/clock.h"
 #include "os/cpus.h"
@@ -103,9 +104,12 @@ static void order_number(struct wide *w, uint32_t tag, uint32_t number)
     order(w, tag, &p);
 }
 
-void wide_signal(struct wide *w, int number)
+void wide_signal(struct wide *w, int rank, int number)
 {
-    order_number(w, LAUNCH_TAG_SIGNAL, (uint32_t)number);
+    struct packing p = {0};
+    pack_u32(&p, (uint32_t)number);
+    pack_u32(&p, (uint32_t)rank);
+    order(w, LAUNCH_TAG_SIGNAL, &p);
 }
 
 void wide_ask(struct wide *w, uint32_t number)
@@ -685,7 +689,7 @@ static int start_mesh(struct wide *w)
         settings.choice.linear_nodes = UINT32_MAX;
         settings.choice.linear_bytes = UINT64_MAX;
     }
-    int rc = os_random(settings.job, sizeof(settings.job));
+    int rc = order_gid(settings.job) ? 0 : os_random(settings.job, sizeof(settings.job));
     if (!rc)
         rc = os_random(settings.secret, sizeof(settings.secret));
     if (!rc)

@@ -97,7 +97,7 @@ bool wide_reaped(struct wide *w, int pid, int status);
 
 /* Orders to all daemons. */
 void wide_ask(struct wide *w, uint32_t number);
-void wide_signal(struct wide *w, int number);
+void wide_signal(struct wide *w, int rank, int number); /* rank -1: all */
 void wide_unread(struct wide *w, int fd);
 /* A letter of mpiexec's to a rank. */
 void wide_tell(struct wide *w, int rank, uint32_t tag, const void *data, size_t len);

@@ -89,7 +89,7 @@ void launch_fini(struct launch_message *m);
 /* xcasts of mpiexec's to all daemons. */
 enum launch_tag {
     LAUNCH_TAG_JOB = 16, /* a launch */
-    LAUNCH_TAG_SIGNAL,   /* u32 signal */
+    LAUNCH_TAG_SIGNAL,   /* u32 signal, u32 rank; -1: all */
     LAUNCH_TAG_ENDED,    /* ranks that have ended: u32 first, count, status, TABLE_END_ bits each */
     LAUNCH_TAG_PAUSE,    /* u32 whether mpiexec stands still */
     LAUNCH_TAG_END,      /* the job is over */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mpi/info.h"
+#include "os/spawn_keys.h"
 
 /* ---- words ---- */
 
@@ -100,23 +101,6 @@ int order_count(const struct info *info, int max)
 
 /* ---- info ---- */
 
-/* Keys that are options of mpiexec, with the value behind them. */
-static const struct {
-    const char *keys; /* separated by blanks */
-    const char *option;
-    bool of_job, places;
-} options[] = {
-    {"wdir wd", "-wdir", false, false},
-    {"path", "-path", false, false},
-    {"host hosts add-host add_host", "-host", true, false},
-    {"hostfile add-hostfile add_hostfile", "-hostfile", true, false},
-    {"map_by map-by mapper", "-map-by", true, true},
-    {"bind_to bind-to", "-bind-to", true, true},
-    {"ppr", "-ppr", true, true},
-    {"npernode", "-npernode", false, false},
-    {"mpi_initial_errhandler", "-initial-errhandler", false, false},
-};
-
 static const char *value_of(const struct info *info, const char *keys)
 {
     char key[64];
@@ -161,13 +145,13 @@ static void say_info(struct order *order, const struct info *info)
 {
     if (info)
         info_lock(info);
-    for (size_t i = 0; info && i < sizeof(options) / sizeof(options[0]); i++) {
-        const char *value = value_of(info, options[i].keys);
+    for (size_t i = 0; info && i < sizeof(os_spawn_keys) / sizeof(os_spawn_keys[0]); i++) {
+        const char *value = value_of(info, os_spawn_keys[i].keys);
         if (!value)
             continue;
-        (options[i].of_job ? say_first : say)(order, options[i].option);
-        (options[i].of_job ? say_first : say)(order, value);
-        order->is_placed |= options[i].places;
+        (os_spawn_keys[i].of_job ? say_first : say)(order, os_spawn_keys[i].option);
+        (os_spawn_keys[i].of_job ? say_first : say)(order, value);
+        order->is_placed |= os_spawn_keys[i].places;
     }
     if (!info || !value_of(info, "wdir wd"))
         say_folder(order);

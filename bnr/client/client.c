@@ -154,7 +154,8 @@ int BNR_Finalize(void)
         client.count--;
         return BNR_SUCCESS;
     }
-    teams_fini();
+    if (client.pid == getpid()) /* a forked child's sockets are its parent's, too */
+        teams_fini();
     client.count = client.has_groups = 0;
     event_clear(&client.events);
     xcasts_clear(&client.xcasts);

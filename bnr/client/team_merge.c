@@ -111,8 +111,8 @@ static int call(struct bnr_req *req, const char *name, enum meet_why why)
             return BNR_ERR_AGAIN;
         os_call_end(req->call);
         req->call = NULL;
-        if (fd < 0)
-            return code_of(fd);
+        if (fd < 0) /* of a group that is known the root has ended */
+            return why == MEET_MERGE && fd == -ECONNREFUSED ? BNR_ERR_PROC_FAILED : code_of(fd);
         req->tie = tie_new();
         if (req->tie < 0)
             return BNR_ERR_NOMEM;

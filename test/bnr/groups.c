@@ -6,6 +6,7 @@
  *     groups spawn N [info KEY VALUE]   the sequence of 2001: this group spawns N processes of this program, merges, fences, parts
  *     groups several | kill | again | requests | bad | connect NAME N | accept NAME N | leave | dies
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -359,8 +360,26 @@ static void find_port(const char *name, char port[BNR_MAX_PORT + 1])
     claim(0, "the name is published", 0);
 }
 
+/* KiB of memory, and descriptors, of this process. */
+static void measure(long *memory, int *descriptors)
+{
+    char line[256];
+    FILE *f = fopen("/proc/self/status", "r");
+    *memory = 0;
+    while (f && fgets(line, sizeof(line), f))
+        if (sscanf(line, "VmRSS: %ld", memory) == 1)
+            break;
+    if (f)
+        fclose(f);
+    *descriptors = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        *descriptors += fcntl(fd, F_GETFD) >= 0;
+}
+
 static void meet(int accepts, const char *name, int rounds)
 {
+    long memory = 0, later;
+    int descriptors = 0, more;
     char port[BNR_MAX_PORT + 1] = "";
     int rank;
     BNR_Group joint, second;
@@ -387,7 +406,14 @@ static void meet(int accepts, const char *name, int rounds)
             check_joint(joint, 2);
         }
         MUST(BNR_Unmerge(&joint));
+        if (i == rounds / 4)
+            measure(&memory, &descriptors);
     }
+    measure(&later, &more);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these keep what is freed */
+    claim(later <= memory + 512, "memory does not grow", (int)(later - memory));
+#endif
+    claim(more <= descriptors + 16, "descriptors do not grow", more - descriptors); /* some are closing */
     if (accepts && !rank) {
         MUST(BNR_Unpublish(name));
         int rc = BNR_Unpublish(name);

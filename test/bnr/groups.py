@@ -57,7 +57,7 @@ def check_meeting(mpiexec, groups, who, first, second, rounds):
 def main(mpiexec, groups, *options):
     own = [mpiexec, *options]
     check_manager(mpiexec, groups, " ".join(["mpiexec", *options]), own)
-    check_meeting(mpiexec, groups, "two mpiexecs", [*own, "-n", "3"], [*own, "-n", "2"], 20)
+    check_meeting(mpiexec, groups, "two mpiexecs", [*own, "-n", "3"], [*own, "-n", "2"], 200)
     if options:
         return
     claim("alone: spawn", start(mpiexec, [groups, "spawn"]))

@@ -478,10 +478,22 @@ static int blame(const struct region_run *run, struct sched_misfit *misfit)
     return len > due ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
 }
 
+/* The same where that was found while this member waited: one of both calls goes by messages. */
+static int blame_for_wait(const struct region_run *run, struct sched_misfit *misfit)
+{
+    struct region *r = run->r;
+    *misfit = (struct sched_misfit){.peer = -1};
+    r->stranger = -1;
+    r->at_odds = false;
+    return MPI_ERR_COUNT;
+}
+
 int region_outcome(const struct region_run *run, int rc, struct sched_misfit *misfit)
 {
     if (__builtin_expect(run->r->stranger >= 0 && !rc, 0))
-        return blame(run, misfit);
+        return run->r->at_odds ? blame_for_wait(run, misfit) : blame(run, misfit);
+    if (__builtin_expect(rc == MPI_ERR_COUNT && run->r->at_odds, 0))
+        return blame_for_wait(run, misfit);
     return rc;
 }
 
@@ -512,6 +524,7 @@ static __attribute__((noinline)) bool leave_for_messages(const struct region_run
                                                          struct sched_misfit *misfit)
 {
     run->r->comm->coll_tag--; /* the messages take the number of the notice */
+    region_say_elsewhere(run->r, run->c->kind);
     run->r->stranger = -1; /* its message has another length, too */
     misfit->len = run->root_bytes;
     *rc = REGION_BY_MESSAGES;
@@ -531,8 +544,10 @@ bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
     region_fn prepare = choose(of->blocking, c, &bytes);
     if (!prepare)
         prepare = region_choose_notice(c, &bytes);
-    if (!prepare)
+    if (!prepare) {
+        region_say_elsewhere(of->blocking, c->kind);
         return false;
+    }
     struct region_run run;
     comm->coll_tag++;
     region_begin(&run, of->blocking, c, prepare, bytes);

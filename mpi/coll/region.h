@@ -72,6 +72,7 @@ struct region {
     int32_t most[COLL_KINDS]; /* bytes of a call that goes through places and chunks */
     uint32_t call;   /* kind and bytes of the collective that runs; the same at all members */
     int stranger;    /* one whose call is another; -1: none; size: it is not known which */
+    bool at_odds;    /* it was found while this member waited, maybe for a part that never comes */
     struct sched_misfit misfit; /* of a block that was pulled; its peer is the stranger */
     uint64_t number; /* of the last operation begun */
     uint64_t known;  /* all members are done with operations up to here */
@@ -203,7 +204,8 @@ void region_end(struct comm *comm);
 /* ---- operations, in region_wait.c ---- */
 
 /* This and all that may wait return MPI_SUCCESS, or SCHED_WAITS with the word noted, after which they are called
- * again, or MPI_ERR_PROC_ABORTED if the word cannot come any more. */
+ * again, or MPI_ERR_PROC_ABORTED if the word cannot come any more, or MPI_ERR_COUNT if another member is in another
+ * call. */
 
 /* Have room for a part of so many bytes in the operation number. */
 int region_room(struct region_run *run, size_t len, uint64_t number);
@@ -239,6 +241,9 @@ typedef int region_give_fn(struct region_run *run);
 region_give_fn *region_meet_ahead(const struct region_run *run);
 region_give_fn *region_cycle_ahead(const struct region_run *run);
 region_give_fn *region_pull_ahead(const struct region_run *run);
+
+/* Tell others, should they wait long, of a blocking call that goes by messages. */
+void region_say_elsewhere(struct region *r, enum coll_kind kind);
 
 /* How a process waits for the word of a run while others do other things. */
 extern const struct mpid_shared_wait region_watch;

@@ -38,6 +38,7 @@ struct region_member {
     _Alignas(128) _Atomic uint64_t done; /* operations; behind by less than the depth */
     _Alignas(128) _Atomic uint64_t sleeps; /* see region_wait.c */
     _Atomic uint64_t waits; /* the operation in which it last waited, and on which processor */
+    _Atomic uint64_t call;  /* a blocking one that it has waited in, or that goes by messages, and its number above */
     struct region_owner owner; /* written once */
     _Atomic uint64_t taken_back; /* operation whose blocks the owner does not keep any more: see region_pull.c */
     struct region_place places[REGION_PLACES];

@@ -79,8 +79,51 @@ static inline bool has_come(const _Atomic uint64_t *word, uint64_t least)
 static bool is_over(void *arg)
 {
     const struct region_run *a = arg;
-    return has_come(a->word, a->least) ||
+    return has_come(a->word, a->least) || a->r->at_odds ||
            atomic_load_explicit(&a->r->comm->failed, memory_order_relaxed);
+}
+
+/* ---- members that wait in different calls ---- */
+
+/*
+ * Where the members' calls have different lengths, one of them may go by messages and others through the region: then
+ * each waits for ever. So a member that waits in a blocking call, or goes by messages, says which call that is, with
+ * its number; one that sleeps looks at those of the others, at least every 100 ms. Numbers are alike at all members,
+ * and so are the calls of a number. In a bcast or scatter all do as the root does.
+ */
+
+static void say_call(struct region *r, uint64_t number, uint32_t call)
+{
+    atomic_store_explicit(&r->members[r->rank].call, number << 32 | call, memory_order_release);
+}
+
+void region_say_elsewhere(struct region *r, enum coll_kind kind)
+{
+    uint64_t next = r->comm->coll_tag + 1;
+    say_call(r, next, (uint32_t)kind << REGION_CALL_KIND | REGION_ELSEWHERE);
+}
+
+static bool is_elsewhere(uint64_t call)
+{
+    return call % (1u << REGION_CALL_KIND) == REGION_ELSEWHERE;
+}
+
+static bool do_as_root(uint64_t a, uint64_t b)
+{
+    enum coll_kind kind = (enum coll_kind)((uint32_t)a >> REGION_CALL_KIND);
+    return a >> REGION_CALL_KIND == b >> REGION_CALL_KIND && (kind == COLL_BCAST || kind == COLL_SCATTER);
+}
+
+static void look_for_others(struct region *r)
+{
+    uint64_t mine = atomic_load_explicit(&r->members[r->rank].call, memory_order_relaxed);
+    for (int i = 0; i < r->size && !r->at_odds; i++) {
+        uint64_t theirs = atomic_load_explicit(&r->members[i].call, memory_order_acquire);
+        if (theirs >> 32 != mine >> 32 || is_elsewhere(theirs) == is_elsewhere(mine) || do_as_root(theirs, mine))
+            continue;
+        r->at_odds = true;
+        r->stranger = i;
+    }
 }
 
 static void sleeps(void *arg, bool begins)
@@ -98,6 +141,14 @@ static void sleeps(void *arg, bool begins)
     int first = (int)(range >> 16 & 0xffff), end = (int)(range & 0xffff);
     if (!(range >> 32) && first < end && end <= r->size)
         ring(r, sleeps_for(a->whose), first, end);
+}
+
+static void sleeps_in_call(void *arg, bool begins)
+{
+    const struct region_run *a = arg;
+    if (begins)
+        look_for_others(a->r);
+    sleeps(arg, begins);
 }
 
 /* Name one that has not come; if members count themselves, the next one. */
@@ -118,6 +169,7 @@ static void tell_done(struct region *r)
 }
 
 const struct mpid_shared_wait region_watch = {.is_done = is_over, .sleeps = sleeps, .tell = tell};
+static const struct mpid_shared_wait in_call = {.is_done = is_over, .sleeps = sleeps_in_call, .tell = tell};
 
 static uint64_t waits_of(const struct region *r, int member)
 {
@@ -186,8 +238,10 @@ void region_wait(struct region_run *run)
         if (i >= BARE_LOOKS)
             os_pause();
     }
-    if (!r->crowded || !wait_crowded(run))
-        mpid_wait_shared(&region_watch, run);
+    if (r->crowded && wait_crowded(run))
+        return;
+    say_call(r, r->comm->coll_tag, r->call);
+    mpid_wait_shared(&in_call, run);
 }
 
 /* Tell first what this member is done with, so that no other waits for it meanwhile. */
@@ -197,6 +251,8 @@ static __attribute__((noinline)) int note_wait(struct region_run *run, const _At
     struct region *r = run->r;
     if (atomic_load_explicit(&r->comm->failed, memory_order_relaxed))
         return has_come(word, least) ? MPI_SUCCESS : comm_failure(r->comm);
+    if (r->at_odds)
+        return has_come(word, least) ? MPI_SUCCESS : MPI_ERR_COUNT;
     if (r->told != r->read)
         tell_done(r);
     run->word = word;

@@ -43,6 +43,9 @@
     FORTRAN_PUBLIC void FORTRAN_NAME(name##_f08ts_)(__VA_ARGS__); \
     void FORTRAN_NAME(name##_f08ts_)(__VA_ARGS__)
 
+/* A parameter that lies on the stack is read here: no register is to be saved, and kept for it. */
+#define FORTRAN_LATE(parameter) __asm__ volatile("" : "+m"(parameter))
+
 /* What is called where the arguments of a procedure need more than its few instructions. */
 #define FORTRAN_SLOW static __attribute__((noinline, cold)) void
 

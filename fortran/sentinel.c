@@ -26,6 +26,9 @@ void *const fortran_meaning[FORTRAN_SENTINELS] = {
     MPI_ARGVS_NULL,
 };
 
+enum { STATUS_PLACE = 6 }; /* of MPI_STATUS_IGNORE */
+const char *const fortran_ignored = mpi_fortran_sentinels_ + STATUS_PLACE * FORTRAN_SENTINEL;
+
 FORTRAN_PUBLIC __attribute__((weak)) int mpi_fortran_logicals_[2] = {1, 0};
 
 void fortran_logicals(int *logicals, int count)

@@ -330,31 +330,39 @@ class Body:
         entry = gen_interface.wrapped(
             f"FORTRAN_ENTRY{'_F08TS' if self.described else ''}({p.short}, ", decls, "")
         entry = entry.replace(", (", ", ", 1)
-        slow = gen_interface.wrapped(f"FORTRAN_SLOW {self.slow()}", decls, "")
-        lines = [slow if p.name in FAST else entry, "{"]
+        lines = [entry, "{"]
+        if p.name in FAST:
+            lines = self.slow_head(decls)
         lines += ["    " + b for b in before] + [call] + ["    " + a for a in after]
         lines += ["    fortran_error(ierror, rc);", "}"]
         return "\n".join(lines + (["", entry] + self.fast() if p.name in FAST else []))
+
+    def slow_head(self, decls):
+        """Handles are passed by value: the fast path has loaded them, and keeps no pointer to them."""
+        handles = [f"const int *{q.name}" for q in self.p.params if q.kind == "handle"]
+        passed = [d.replace("const int *", "int the_") if d in handles else d for d in decls]
+        return [gen_interface.wrapped(f"FORTRAN_SLOW {self.slow()}", passed, ""), "{"] + \
+            [f"    {d} = &the_{d[len('const int *'):]};" for d in handles]
 
     def slow(self):
         return f"{self.p.short}{'_f08ts' if self.described else ''}_slow"
 
     def fast(self):
-        """The entry of a procedure in FAST: most calls need no conversion, and few registers saved."""
-        names = [q.name for q in self.p.params]
+        """The entry of a procedure in FAST: most calls need no conversion, and few registers saved. With a
+        predefined datatype the buffer is none of the constants: MPI_BOTTOM is for others."""
+        names = [("*" if q.kind == "handle" else "") + q.name for q in self.p.params]
         handles = " | ".join(f"*{q.name}" for q in self.p.params if q.kind == "handle")
-        plain = "fortran_is_line(buf) && fortran_is_plain(buf->base)" if self.described else \
-            "fortran_is_plain(buf)"
+        plain = " && fortran_is_line(buf)" if self.described else ""
         values = {"buffer": "buf->base" if self.described else "buf",
                   "status": "fortran_status(status)"}
         args = [values.get(q.kind) or (f"({q.type})(uintptr_t)(unsigned)*{q.name}"
                                        if q.kind == "handle" else f"*{q.name}")
                 for q in self.p.params]
         call = f"MPI_({self.p.name[4:]})({', '.join(args)})"
-        back = f"fortran_error(ierror, {call});" if self.described else f"*ierror = {call};"
-        return ["{", f"    if (__builtin_expect({plain} && fortran_is_constant({handles}), 1))",
-                "        " + back, "    else",
-                f"        {self.slow()}({', '.join(names + ['ierror'])});", "}"]
+        lines = ["{", f"    if (__builtin_expect(!(fortran_is_constant({handles}){plain}), 0)) {{",
+                 f"        {self.slow()}({', '.join(names + ['ierror'])});", "        return;", "    }"]
+        store = "fortran_error(ierror, rc);" if self.described else "*ierror = rc;"
+        return lines + [f"    int rc = {call};", "    FORTRAN_LATE(ierror);", "    " + store, "}"]
 
 
 def c_file(table, paths):

@@ -41,7 +41,7 @@ MAY_SEE = {
     "mpi": ["include/mpid.h", "include/mpi-ext.h", "include/queues.h", "os/"],
     "fortran": [],
     "romio": ["mpi/hooks.h"],
-    "profile": [],
+    "profile": ["os/"],
     "queues": ["include/queues.h"],
     "examples": [],
 }

@@ -20,7 +20,7 @@ enum {
     WINDOW = 1 << 16, /* a multiple of any page; the first one begins with the head */
     TITLE = 1 << 10,
     SLOTS = 64,
-    SLOT_LEN = 192
+    SLOT_LEN = 256
 };
 
 static struct {

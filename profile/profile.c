@@ -50,9 +50,11 @@ int profile_thread(void)
 
 /* ---- calls ---- */
 
-void profile_begin(struct profile_span *span, int function)
+void profile_begin(struct profile_span *span, int function, void *caller)
 {
-    *span = (struct profile_span){.function = function, .is_outer = depth++ == 0, .peer = -1};
+    *span = (struct profile_span){.function = function, .is_outer = depth++ == 0, .site = "", .peer = -1};
+    if (span->is_outer && trace_is_open())
+        span->site = site_text(caller);
     span->begun_ns = profile_now_ns();
     if (span->is_outer)
         trace_begin(span, profile_thread());
@@ -107,7 +109,7 @@ static void start(struct profile_span *span, int rc)
 int MPI_Init(int *argc, char ***argv)
 {
     struct profile_span span;
-    profile_begin(&span, PROFILE_INIT);
+    profile_begin(&span, PROFILE_INIT, __builtin_return_address(0));
     int rc = PMPI_Init(argc, argv);
     start(&span, rc);
     return rc;
@@ -116,7 +118,7 @@ int MPI_Init(int *argc, char ***argv)
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     struct profile_span span;
-    profile_begin(&span, PROFILE_INIT);
+    profile_begin(&span, PROFILE_INIT, __builtin_return_address(0));
     int rc = PMPI_Init_thread(argc, argv, required, provided);
     start(&span, rc);
     return rc;
@@ -145,7 +147,7 @@ int MPI_Finalize(void)
 {
     if (profile.is_on) {
         struct profile_span span;
-        profile_begin(&span, PROFILE_FINALIZE);
+        profile_begin(&span, PROFILE_FINALIZE, __builtin_return_address(0));
         summary_meet(profile.comm);
         profile_end(&span);
         finish();

@@ -4,7 +4,7 @@
  * A library that mpiexec --summary and --trace preload into the ranks: it has the MPI_ names of the
  * functions that communicate (made by tools/gen_profile.py), measures each call and calls the PMPI_
  * name. A job without these options has nothing of it. It uses MPI's public functions alone, as any
- * profiling tool does, and libc.
+ * profiling tool does, libc, and what looks up lines of sources.
  *
  * It records from MPI_Init to MPI_Finalize, which also bring what the ranks have recorded to rank 0
  * of MPI_COMM_WORLD. Threads may call at any time: one lock guards the record.
@@ -44,11 +44,13 @@ struct profile_span {
     uint64_t begun_ns;
     int function;
     bool is_outer;
-    int peer, tag; /* of a message; peer -1: none */
+    const char *site; /* in a trace: the place that has called; "": unknown */
+    int peer, tag;    /* of a message; peer -1: none */
     int64_t bytes;
 };
 
-void profile_begin(struct profile_span *span, int function);
+/* caller: where the call returns to. */
+void profile_begin(struct profile_span *span, int function, void *caller);
 void profile_end(struct profile_span *span);
 
 /* ---- messages: messages.c ---- */
@@ -125,6 +127,15 @@ void trace_span(const struct profile_span *span, uint64_t ended_ns, int thread);
 void trace_flow(uint64_t id, bool is_send, uint64_t at_ns, int thread);
 /* Bring the parts of all ranks to rank 0, which writes the file. Collective. */
 void trace_merge(MPI_Comm comm);
+
+/* ---- places in the program: site.c ---- */
+
+/* The place that has called MPI, by the address that the call returns to: "ring+0x12ab", or "". Where that is
+ * Fortran's library, the place that has called it. Any thread may call it. */
+const char *site_text(void *caller);
+/* The source lines of those that are known, as "\nring+0x12ab\tring.c:12\n...". The caller frees it; NULL: no
+ * memory. Nothing else may be called at that time. Slow. */
+char *site_lines(void);
 
 /* ---- a rank's part of it: part.c ---- */
 

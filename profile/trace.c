@@ -182,25 +182,28 @@ void trace_begin(const struct profile_span *span, int thread)
     *at++ = '.';
     for (uint64_t unit = 100; unit; unit /= 10)
         *at++ = (char)('0' + ns / unit % 10);
-    at = put_text(at, "},");
+    at = put_text(at, ",\"args\":{\"at\":\"");
+    at = put_text(at, span->site);
+    at = put_text(at, "\"}},");
     part_set_open(thread, line, (size_t)(at - line));
 }
 
 void trace_span(const struct profile_span *span, uint64_t ended_ns, int thread)
 {
     const struct profile_function *function = &profile_functions[span->function];
-    char message[128] = "";
+    char args[256] = "";
     if (!part_is_open())
         return;
     double begin = since_base(span->begun_ns);
     if (span->peer >= 0 && function->kind == PROFILE_P2P)
-        snprintf(message, sizeof(message),
-                 ",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%lld}", span->peer, span->tag,
-                 (long long)span->bytes);
+        snprintf(args, sizeof(args), ",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%lld,\"at\":\"%s\"}",
+                 span->peer, span->tag, (long long)span->bytes, span->site);
+    else if (*span->site)
+        snprintf(args, sizeof(args), ",\"args\":{\"at\":\"%s\"}", span->site);
     put_line("{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
              "\"tid\":%d%s},\n",
              function->name, profile_kind_names[function->kind], begin,
-             since_base(ended_ns) - begin, trace.rank, thread, message);
+             since_base(ended_ns) - begin, trace.rank, thread, args);
     part_set_open(thread, "", 0);
 }
 
@@ -275,10 +278,30 @@ static bool is_paired(const char *line)
 /* A part is read piece by piece; a line may be cut by the end of one. */
 struct line_reader {
     FILE *to;
+    const char *sites; /* of the rank whose part it is: site_lines() */
     bool any;
     char line[LINE_MAX_LEN];
     size_t len;
 };
+
+/* Write a line, with that of the source in the place of the object file and offset. */
+static void put_resolved(FILE *to, const char *line, const char *sites)
+{
+    char key[128];
+    const char *at = strstr(line, "\"at\":\""), *name = at ? at + strlen("\"at\":\"") : line;
+    int len = (int)strcspn(name, "\"");
+    const char *known = NULL;
+    if (at && sites && len > 0 && len < (int)sizeof(key) - 2) {
+        snprintf(key, sizeof(key), "\n%.*s\t", len, name);
+        known = strstr(sites, key);
+    }
+    if (known) {
+        known += len + 2;
+        fprintf(to, "%.*s%.*s%s", (int)(name - line), line, (int)strcspn(known, "\n"), known, name + len);
+    } else {
+        fputs(line, to);
+    }
+}
 
 static void take_line(struct line_reader *reader)
 {
@@ -289,7 +312,8 @@ static void take_line(struct line_reader *reader)
     reader->len = 0;
     if (*line != '{' || !is_paired(line))
         return;
-    fprintf(reader->to, "%s%s", reader->any ? ",\n" : "", line);
+    fputs(reader->any ? ",\n" : "", reader->to);
+    put_resolved(reader->to, line, reader->sites);
     reader->any = true;
 }
 
@@ -303,8 +327,28 @@ static void take_piece(struct line_reader *reader, const char *piece, int len)
     }
 }
 
+/* Of another rank, at rank 0; the caller frees it. */
+static char *receive_sites(MPI_Comm comm, int rank)
+{
+    int len = 0;
+    PMPI_Recv(&len, 1, MPI_INT, rank, 1, comm, MPI_STATUS_IGNORE);
+    char *sites = len >= 0 ? malloc((size_t)len + 1) : NULL;
+    if (!sites)
+        abort();
+    PMPI_Recv(sites, len, MPI_BYTE, rank, 1, comm, MPI_STATUS_IGNORE);
+    sites[len] = 0;
+    return sites;
+}
+
+static void send_sites(MPI_Comm comm, const char *sites)
+{
+    int len = sites ? (int)strlen(sites) : 0;
+    PMPI_Send(&len, 1, MPI_INT, 0, 1, comm);
+    PMPI_Send(sites, len, MPI_BYTE, 0, 1, comm);
+}
+
 /* At rank 0. Returns errno. */
-static int write_all(MPI_Comm comm, char *piece)
+static int write_all(MPI_Comm comm, char *piece, const char *sites)
 {
     static struct line_reader reader;
     int size, len, number;
@@ -316,10 +360,13 @@ static int write_all(MPI_Comm comm, char *piece)
         reader.to = sink; /* the others send all the same */
     if (!reader.to)
         return number;
+    reader.sites = sites;
     fprintf(reader.to, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
     while ((len = (int)part_read(piece, PIECE)) > 0)
         take_piece(&reader, piece, len);
-    for (int i = 1; i < size; i++)
+    for (int i = 1; i < size; i++) {
+        char *others = receive_sites(comm, i);
+        reader.sites = others;
         do {
             MPI_Status status;
             len = 0;
@@ -327,6 +374,8 @@ static int write_all(MPI_Comm comm, char *piece)
                 PMPI_Get_count(&status, MPI_BYTE, &len);
             take_piece(&reader, piece, len);
         } while (len);
+        free(others);
+    }
     fprintf(reader.to, "\n]}\n");
     bool failed = ferror(reader.to);
     if (fclose(reader.to) || failed)
@@ -336,18 +385,20 @@ static int write_all(MPI_Comm comm, char *piece)
 
 void trace_merge(MPI_Comm comm)
 {
-    char *piece = malloc(PIECE);
+    char *piece = malloc(PIECE), *sites = site_lines();
     int number = 0, len;
     gather_ids(comm, &trace.ends[0]);
     gather_ids(comm, &trace.ends[1]);
     if (!piece)
         abort();
     if (trace.rank == 0)
-        number = write_all(comm, piece);
-    else
+        number = write_all(comm, piece, sites);
+    else {
+        send_sites(comm, sites);
         do {
             len = (int)part_read(piece, PIECE);
         } while (!PMPI_Send(piece, len, MPI_BYTE, 0, 1, comm) && len);
+    }
     if (number)
         fprintf(stderr,
                 "vireo: the trace %s cannot be written: %s; each rank's part is in %s and so on\n",
@@ -358,4 +409,5 @@ void trace_merge(MPI_Comm comm)
     if (is_open && !number)
         (void)unlink(trace.part_path);
     free(piece);
+    free(sites);
 }

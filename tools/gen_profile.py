@@ -113,7 +113,7 @@ def wrapper(f):
     before, after, replaced = notes_of(f)
     name = f.name.removeprefix("MPI_")
     lines = [gen_interface.declare(f, f.name), "{", "    struct profile_span span;"]
-    lines.append(f"    profile_begin(&span, CALL_{name});")
+    lines.append(f"    profile_begin(&span, CALL_{name}, __builtin_return_address(0));")
     if before:
         lines.append("    " + before)
     args = [replaced.get(a, a) for a in f.args()]

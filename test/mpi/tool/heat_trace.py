@@ -10,6 +10,7 @@ import copy
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,11 @@ def check_schema(trace):
     same(f"all {len(trace['traceEvents'])} events are as the format says", wrong[:5], [])
     first = {event["ph"]: event for event in trace["traceEvents"]}
     same("spans, arrows and names of processes are there", sorted(first), ["M", "X", "f", "s"])
+
+    places = {event.get("args", {}).get("at", "") for event in trace["traceEvents"]
+              if event.get("name") == "MPI_Allreduce"}
+    same("a call has its place in the program",
+         [p for p in places if not re.fullmatch(r"heat\.c:\d+|heat\+0x[0-9a-f]+", p)], [])
 
     # The schema tells what is wrong.
     changes = {"an unknown kind": ("X", "ph", "Z"), "a length below 0": ("X", "dur", -1.0),

@@ -24,7 +24,7 @@ enum {
     LINES_MS = 3000 /* for all of them */
 };
 
-struct site {
+struct trace_place {
     uintptr_t address; /* where the call returns to; 0: free */
     const char *module;
     uintptr_t offset;
@@ -33,7 +33,7 @@ struct site {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards both */
-static struct site sites[SITES];
+static struct trace_place sites[SITES];
 static size_t site_count;
 
 static const char *name_of(const char *path)
@@ -43,7 +43,7 @@ static const char *name_of(const char *path)
 }
 
 /* An address behind the call: one before belongs to it. */
-static void look_up(struct site *site)
+static void look_up(struct trace_place *site)
 {
     static const char binding[] = "libmpifort_abi.so";
     Dl_info info;
@@ -63,14 +63,14 @@ static void look_up(struct site *site)
 }
 
 /* NULL: there is no room left. */
-static const struct site *site_at(const void *address)
+static const struct trace_place *site_at(const void *address)
 {
     uintptr_t key = (uintptr_t)address;
     pthread_mutex_lock(&lock);
     size_t i = (key >> 2) * 0x9e3779b9u & (SITES - 1);
     while (sites[i].address && sites[i].address != key)
         i = (i + 1) & (SITES - 1);
-    struct site *found = &sites[i];
+    struct trace_place *found = &sites[i];
     if (!found->address && site_count < SITES / 2) {
         site_count++;
         found->address = key;
@@ -83,7 +83,7 @@ static const struct site *site_at(const void *address)
 const char *site_text(void *caller)
 {
     void *frames[FRAMES];
-    const struct site *site = site_at(caller);
+    const struct trace_place *site = site_at(caller);
     if (!site || !site->is_binding)
         return site ? site->text : "";
     int count = backtrace(frames, FRAMES), i = 0;
@@ -109,7 +109,7 @@ char *site_lines(void)
         return NULL;
     fputc('\n', to);
     for (int i = 0; i < SITES && profile_now_ns() < until; i++) {
-        const struct site *site = &sites[i];
+        const struct trace_place *site = &sites[i];
         if (!site->module || site->is_binding)
             continue;
         /* The program is called as it was started. */

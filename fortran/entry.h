@@ -20,7 +20,13 @@
 #include "fortran/fortran.h"
 #include "fortran/handles.h"
 
-#ifdef FORTRAN_PROFILE
+#if defined(FORTRAN_EXTENSION) && defined(FORTRAN_PROFILE) /* beyond the standard */
+#define FORTRAN_NAME(name) pmpix_##name
+#define MPI_(name)         PMPIX_##name
+#elif defined(FORTRAN_EXTENSION)
+#define FORTRAN_NAME(name) mpix_##name
+#define MPI_(name)         MPIX_##name
+#elif defined(FORTRAN_PROFILE)
 #define FORTRAN_NAME(name) pmpi_##name
 #define MPI_(name)         PMPI_##name
 #else

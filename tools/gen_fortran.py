@@ -4,11 +4,13 @@
 
 usage: gen_fortran.py c TABLE OUTPUT API.c...
        gen_fortran.py mpi|mpi_f08|mpif TABLE MPI.H TEMPLATE OUTPUT API.c...
+       gen_fortran.py mpi_ext|mpi_f08_ext|mpif-ext.h|c_ext TABLE MPI.H OUTPUT API.c...
        gen_fortran.py list TABLE API.c...
 
 c         the procedures that need no thought: each takes what Fortran passes, calls the C function
           and gives back what it says. Those that the table calls "hand" stand in fortran/*.c
 mpi, mpi_f08, mpif   the modules and the header: TEMPLATE with @CONSTANTS@ and @INTERFACES@
+..._ext   the same of fault tolerance, which is beyond the standard
 list      one line a procedure of mpi_f08: its name and its arguments, for tests that call each
 
 Only what the files of mpi/api bring is there: a C function that is added brings its Fortran.
@@ -79,7 +81,7 @@ class Param:
         if self.handle:
             return "handles" if self.array else "handle"
         if self.type in SCALARS:
-            return "logical" if self.name in LOGICAL else "number"
+            return "logical" if self.name in LOGICAL and "number" not in self.words else "number"
         raise Wrong(f"mpi/interface.tsv: what is {self.type} in Fortran?")
 
     def length(self):
@@ -99,7 +101,9 @@ class Procedure:
 
     def __init__(self, f):
         self.f, self.name = f, f.name
-        self.short = f.name[4:].lower()
+        self.call = f.name.split("_", 1)[1]
+        self.short = self.call.lower()
+        self.is_extension = f.name.startswith("MPIX_")
         self.large = f.name.endswith("_c") and not f.name.startswith("MPI_T_")
         words = {}
         self.hand = self.only_mpi = False
@@ -152,6 +156,12 @@ def procedures(table, paths):
     return [Procedure(f) for f in table.values()
             if f.name in there and not f.name.startswith(("MPI_T_", "MPIX_"))
             and not f.name.endswith(("_toint", "_fromint"))]
+
+
+def extensions(table, paths):
+    """Those beyond the standard that other MPIs have in Fortran, too."""
+    there = gen_interface.implemented(table, paths)
+    return [Procedure(f) for f in table.values() if f.name in there and f.file == "ft"]
 
 
 # ---- C ----
@@ -303,6 +313,9 @@ class Body:
         p, before, after = self.p, list(self.before), list(self.after)
         policy = p.policy() if self.described else ""
         before += [READY[p.name]] if p.name in READY else []
+        if p.is_extension:
+            before.insert(0, f"if (!MPI_({p.call})) {{\n        fortran_error(ierror, MPI_ERR_UNSUPPORTED_OPERATION);\n"
+                          "        return;\n    }")
         after += [ARRIVED[p.name]] if p.name in ARRIVED else []
         if policy == "layout":
             before += self.layouts()
@@ -323,7 +336,7 @@ class Body:
         if self.memory:
             before.insert(0, "struct fortran_memory memory = FORTRAN_MEMORY_INIT;")
             after.append("fortran_memory_free(&memory);")
-        call = gen_interface.wrapped(f"    int rc = MPI_({p.name[4:]})", self.args or [], ";")
+        call = gen_interface.wrapped(f"    int rc = MPI_({p.call})", self.args or [], ";")
         if not self.args:
             call = call.replace("(void)", "()")
         decls = self.decls + ["int *ierror"] + self.hidden
@@ -377,6 +390,16 @@ def c_file(table, paths):
         if p.buffers:
             text.append(Body(p, True).text())
     return "\n\n".join(text) + "\n"
+
+
+def c_ext_file(table, paths):
+    """The text of the C file of extensions. Other libraries may lack their C functions."""
+    found = extensions(table, paths)
+    text = ["/* SPDX-License-Identifier: BSD-3-Clause */",
+            "/* Made by tools/gen_fortran.py from mpi/interface.tsv. */",
+            '#define FORTRAN_EXTENSION\n#include "fortran/entry.h"',
+            "\n".join(f"#pragma weak {letter}{p.name}" for p in found for letter in ("", "P"))]
+    return "\n\n".join(text + [Body(p, False).text() for p in found if not p.hand]) + "\n"
 
 
 # ---- Fortran ----
@@ -593,6 +616,34 @@ def externals(table, paths):
             for p in procedures(table, paths) if p.value for letter in ("", "P")]
 
 
+def constants_ext(mpi_h):
+    """(name, value) of the error classes of extensions."""
+    known = {name: value for name, _, value in constants(mpi_h)}
+    found = re.findall(r"^#define (MPIX_ERR_\w+) +(\w+)$", pathlib.Path(mpi_h).read_text(), flags=re.M)
+    return [(name, known.get(value, value)) for name, value in found]
+
+
+def extension_file(mpi_h, table, paths, mode):
+    """The text of a module, or of the header that goes with mpif.h."""
+    head = ["! SPDX-License-Identifier: BSD-3-Clause",
+            f"! {mode}: fault tolerance, which is beyond the standard; Open MPI has this name, too.",
+            "! Made by tools/gen_fortran.py."]
+    if mode == "mpif-ext.h":
+        return "\n".join(head + [f"      INTEGER {name}\n      PARAMETER ({name}={value})"
+                                 for name, value in constants_ext(mpi_h)]) + "\n"
+    f08 = mode == "mpi_f08_ext"
+    lines = head + [f"MODULE {mode}", f"  USE {'mpi_f08_types' if f08 else 'mpi_constants'}",
+                    "  IMPLICIT NONE", "  PUBLIC"]
+    lines += [f"  INTEGER, PARAMETER :: {name} = {value}" for name, value in constants_ext(mpi_h)]
+    for p in extensions(table, paths):
+        for letter in ("", "P"):
+            name = letter + p.name
+            lines += [f"  INTERFACE {name if f08 else ''}"] + \
+                body_of(p, name + ("_f08" if f08 else ""), declared_f08 if f08 else declared_mpi, "", f08) + \
+                [f"  END INTERFACE {name if f08 else ''}"]
+    return "\n".join(lines + [f"END MODULE {mode}"]) + "\n"
+
+
 def fill(template, mpi_h, table, paths, mode):
     parts = {"mpi": (constants_mpi, interfaces_mpi), "mpi_f08": (constants_f08, interfaces_f08),
              "mpif": (constants_mpif, externals)}[mode]
@@ -609,6 +660,10 @@ def main(argv):
         pathlib.Path(argv[2]).write_text(c_file(table, argv[3:]))
     elif mode in ("mpi", "mpi_f08", "mpif") and len(argv) > 5:
         pathlib.Path(argv[4]).write_text(fill(argv[3], argv[2], table, argv[5:], mode))
+    elif mode == "c_ext" and len(argv) > 4:
+        pathlib.Path(argv[3]).write_text(c_ext_file(table, argv[4:]))
+    elif mode in ("mpi_ext", "mpi_f08_ext", "mpif-ext.h") and len(argv) > 4:
+        pathlib.Path(argv[3]).write_text(extension_file(argv[2], table, argv[4:], mode))
     elif mode == "list":
         for p in procedures(table, argv[2:]):
             print(p.name, *(f"{q.fortran}:{q.kind}:{q.where}" for q in p.params))

@@ -21,11 +21,12 @@ def symbols(option):
 
 have, wants = symbols("--defined-only"), symbols("--undefined-only")
 # A sanitizer has names of its own in each library.
-bad = [f"exports {name}" for name in have if not name.startswith(("mpi_", "pmpi_", "__odr_asan."))]
+bad = [f"exports {name}" for name in have if not name.startswith(("mpi_", "pmpi_", "mpix_", "pmpix_", "__odr_asan."))]
 bad += [f"calls {name}, of a Fortran runtime" for name in wants
         if name.startswith(("_gfortran", "_Fortran", "CFI_", "for_", "pgf90"))]
 count = 0
-for p in gen_fortran.procedures(gen_interface.read_table(table), api):
+rows = gen_interface.read_table(table)
+for p in gen_fortran.procedures(rows, api) + gen_fortran.extensions(rows, api):
     names = [p.name.lower() + p.suffix() + "_"] + ([] if p.large else [p.name.lower() + "_"])
     for name in names if not p.only_mpi else names[1:]:
         count += 1

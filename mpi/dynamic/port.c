@@ -103,10 +103,12 @@ struct port_wait {
     int rc; /* the socket, or the failure; -EAGAIN: not yet */
 };
 
+/* May be called again once it is true. */
 static bool is_received(void *arg)
 {
     struct port_wait *wait = arg;
-    wait->rc = os_reception_step(wait->reception);
+    if (wait->rc == -EAGAIN)
+        wait->rc = os_reception_step(wait->reception);
     if (wait->rc == -EAGAIN && __atomic_load_n(&wait->port->closed, __ATOMIC_ACQUIRE))
         wait->rc = -EBADF;
     if (wait->rc == -EAGAIN && wait->is_over && wait->is_over(wait->arg))
@@ -124,8 +126,10 @@ int port_accept(const char *name, bool (*is_over)(void *arg), void *arg)
     struct port_wait wait = {.port = port, .is_over = is_over, .arg = arg, .rc = port ? -ENOMEM : -ENOENT};
     if (port)
         wait.reception = os_reception_begin(port->port, &watching);
-    if (wait.reception)
+    if (wait.reception) {
+        wait.rc = -EAGAIN;
         pipe_wait(is_received, &wait);
+    }
     os_reception_end(wait.reception);
     os_lock_slow(&lock);
     if (port) {

@@ -148,6 +148,7 @@ struct io_library {
     int (*set_info)(struct io_file *file, MPI_Info info, struct io_error *error);
     int (*get_info)(struct io_file *file, MPI_Info *info, struct io_error *error);
     int (*get_group)(struct io_file *file, MPI_Group *group, struct io_error *error);
+    MPI_Comm (*comm)(struct io_file *file); /* of the file alone */
     int (*get_amode)(struct io_file *file);
 };
 

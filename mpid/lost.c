@@ -81,6 +81,10 @@ void mpid_wait_causes(void)
 {
     uint64_t until_ns = os_now_ns() + CAUSE_MS * 1000000ull;
     bool waits = true;
+    os_lock(&device.lock);
+    if (!device.orphan)
+        progress_hear(); /* a program that asks in a loop hears of it, too */
+    os_unlock(&device.lock);
     while (waits) {
         waits = false;
         os_lock(&device.lock);

@@ -99,12 +99,11 @@ static bool is_contiguous(MPI_Datatype type)
 
 static int call_romio(struct io_file *file, const struct transfer *op, int count, MPI_Status *status)
 {
-    if (op->write && op->collective)
-        return ROMIO_File_write_at_all(file->fd, op->offset, op->buf, count, op->type, status);
+    struct romio_data data = {op->buf, count, op->type};
+    if (op->collective)
+        return romio_collective(file->fd, op->write, op->offset, &data, status);
     if (op->write)
         return ROMIO_File_write_at(file->fd, op->offset, op->buf, count, op->type, status);
-    if (op->collective)
-        return ROMIO_File_read_at_all(file->fd, op->offset, op->buf, count, op->type, status);
     return ROMIO_File_read_at(file->fd, op->offset, op->buf, count, op->type, status);
 }
 
@@ -145,7 +144,10 @@ static int run_native(struct io_file *file, const struct transfer *op, MPI_Count
     failure_end(&failure);
     *bytes = op->bytes;
     if (rc)
-        rc = file_wrong(error, rc, "file '%.160s': the arguments do not fit its view", file->name);
+        rc = file_wrong(error, rc,
+                        rc == MPI_ERR_PROC_ABORTED ? "file '%.160s': a process that has it open has ended"
+                                                   : "file '%.160s': the arguments do not fit its view",
+                        file->name);
     if (op->count > INT_MAX && many == MPI_DATATYPE_NULL)
         rc = file_wrong(error, MPI_ERR_NO_MEM, "out of memory");
     types_release(&many);

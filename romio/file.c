@@ -524,6 +524,11 @@ int file_get_info(struct io_file *file, MPI_Info *info, struct io_error *error)
     return rc ? file_wrong(error, rc, "out of memory") : MPI_SUCCESS;
 }
 
+MPI_Comm file_comm(struct io_file *file)
+{
+    return file->comm;
+}
+
 int file_get_group(struct io_file *file, MPI_Group *group, struct io_error *error)
 {
     return PMPI_Comm_group(file->comm, group) ? file_wrong(error, MPI_ERR_NO_MEM, "out of memory")

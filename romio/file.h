@@ -75,6 +75,7 @@ int file_set_atomicity(struct io_file *file, bool flag, struct io_error *error);
 bool file_get_atomicity(struct io_file *file);
 int file_set_info(struct io_file *file, MPI_Info info, struct io_error *error);
 int file_get_info(struct io_file *file, MPI_Info *info, struct io_error *error);
+MPI_Comm file_comm(struct io_file *file);
 int file_get_group(struct io_file *file, MPI_Group *group, struct io_error *error);
 int file_get_amode(struct io_file *file);
 int access_run(struct io_file *file, MPI_File handle, const struct io_access *what,

@@ -11,9 +11,11 @@
 #include <mpioimpl.h>
 
 #include <adio_extern.h>
+#include <setjmp.h>
 #include <string.h>
 
 #include "romio/failure.h"
+#include "romio/romio.h"
 #include "romio/types.h"
 
 /* ---- files ---- */
@@ -61,6 +63,33 @@ int ROMIO_Type_contiguous(int count, MPI_Datatype type, MPI_Datatype *made)
     if (*made == MPI_DATATYPE_NULL)
         failure_no_memory("a datatype of a file's view");
     return MPI_SUCCESS;
+}
+
+/* ---- messages ---- */
+
+/* A collective access that is under way in this thread; NULL: none. */
+static _Thread_local jmp_buf *access_of;
+
+int romio_checked(int rc)
+{
+    if (rc && access_of)
+        longjmp(*access_of, 1);
+    return rc;
+}
+
+int romio_collective(MPI_File file, bool write, MPI_Offset offset, const struct romio_data *data, MPI_Status *status)
+{
+    jmp_buf leave;
+    int rc;
+    if (!setjmp(leave)) {
+        access_of = &leave;
+        rc = write ? ROMIO_File_write_at_all(file, offset, data->buf, data->count, data->type, status)
+                   : ROMIO_File_read_at_all(file, offset, data->buf, data->count, data->type, status);
+    } else {
+        rc = MPI_ERR_PROC_ABORTED;
+    }
+    access_of = NULL;
+    return rc;
 }
 
 /* ---- errors ---- */

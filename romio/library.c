@@ -52,6 +52,7 @@ static const struct io_library library = {
     .set_info = file_set_info,
     .get_info = file_get_info,
     .get_group = file_get_group,
+    .comm = file_comm,
     .get_amode = file_get_amode,
 };
 

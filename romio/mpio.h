@@ -55,6 +55,26 @@ typedef int MPI_Fint;
 #define PMPI_File_write_at_c ROMIO_File_write_at_c
 #define PMPI_File_write_at_all ROMIO_File_write_at_all
 #define PMPI_File_write_at_all_c ROMIO_File_write_at_all_c
+/* ROMIO looks at no code of these, and would go on with counts and requests that are not there. Where one fails, as a process
+ * is gone or the file is revoked, romio_checked() leaves the whole access. */
+int romio_checked(int rc);
+#define PMPI_Isend(...) romio_checked(PMPI_Isend(__VA_ARGS__))
+#define PMPI_Irecv(...) romio_checked(PMPI_Irecv(__VA_ARGS__))
+#define PMPI_Send(...) romio_checked(PMPI_Send(__VA_ARGS__))
+#define PMPI_Recv(...) romio_checked(PMPI_Recv(__VA_ARGS__))
+#define PMPI_Alltoall(...) romio_checked(PMPI_Alltoall(__VA_ARGS__))
+#define PMPI_Alltoallw(...) romio_checked(PMPI_Alltoallw(__VA_ARGS__))
+#define PMPI_Allgather(...) romio_checked(PMPI_Allgather(__VA_ARGS__))
+#define PMPI_Allreduce(...) romio_checked(PMPI_Allreduce(__VA_ARGS__))
+#define PMPI_Bcast(...) romio_checked(PMPI_Bcast(__VA_ARGS__))
+#define PMPI_Gather(...) romio_checked(PMPI_Gather(__VA_ARGS__))
+#define PMPI_Gatherv(...) romio_checked(PMPI_Gatherv(__VA_ARGS__))
+#define PMPI_Barrier(...) romio_checked(PMPI_Barrier(__VA_ARGS__))
+#define PMPI_Wait(...) romio_checked(PMPI_Wait(__VA_ARGS__))
+#define PMPI_Waitall(...) romio_checked(PMPI_Waitall(__VA_ARGS__))
+#define PMPI_Waitany(...) romio_checked(PMPI_Waitany(__VA_ARGS__))
+#define PMPI_Testall(...) romio_checked(PMPI_Testall(__VA_ARGS__))
+
 /* ROMIO drops the error handler of a file that it closes; here it has none. */
 #define PMPI_File_set_errhandler ROMIO_File_set_errhandler
 int ROMIO_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler);

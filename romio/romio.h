@@ -6,6 +6,7 @@
 #define ROMIO_ROMIO_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 int ROMIO_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI_File *file);
 int ROMIO_File_close(MPI_File *file);
@@ -21,5 +22,14 @@ int ROMIO_File_write_at(MPI_File file, MPI_Offset offset, const void *buf, int c
                         MPI_Datatype type, MPI_Status *status);
 int ROMIO_File_write_at_all(MPI_File file, MPI_Offset offset, const void *buf, int count,
                             MPI_Datatype type, MPI_Status *status);
+
+/* ROMIO_File_write_at_all or _read_at_all, which ends in MPI_ERR_PROC_ABORTED where a message of it fails. Its memory is
+ * not freed then, as ROMIO knows no such end. */
+struct romio_data {
+    void *buf;
+    int count;
+    MPI_Datatype type;
+};
+int romio_collective(MPI_File file, bool write, MPI_Offset offset, const struct romio_data *data, MPI_Status *status);
 
 #endif

@@ -14,6 +14,7 @@
 #include "mpi/ft/revoke.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
+#include "mpi/win/win.h"
 
 /* The communicator of a handle, or NULL. A program that calls this goes on after failures. */
 static struct comm *find(MPI_Comm handle)
@@ -21,6 +22,13 @@ static struct comm *find(MPI_Comm handle)
     if (mpi_state == MPI_STATE_READY)
         asked_call();
     return comm_any(handle);
+}
+
+static struct win *win_of(MPI_Win handle)
+{
+    if (mpi_state == MPI_STATE_READY)
+        asked_call();
+    return win_from(handle);
 }
 
 static int null_argument(struct comm *comm, const char *function)
@@ -139,7 +147,7 @@ int PMPIX_Comm_revoke(MPI_Comm comm)
     struct comm *on = find(comm);
     if (!on)
         return errh_bad_comm(comm, __func__);
-    if (revoke(on))
+    if (revoke_comm(on))
         return errh_comm(on, MPI_ERR_NO_MEM, __func__, "no memory to tell the other members");
     return MPI_SUCCESS;
 }
@@ -300,6 +308,54 @@ int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     if (rc)
         return not_begun(on, rc, __func__);
     *request = request_handle(made);
+    return MPI_SUCCESS;
+}
+
+/* ---- windows and files ---- */
+
+/*
+ * Revoke a window: end operations and synchronization in it, at all its members.
+ *
+ * One process calls this, and the call returns at once. Soon every member that lives knows. From then on
+ * operations and all calls that synchronize end in MPIX_ERR_REVOKED, also those that wait for a lock. The
+ * contents of the memory that operations were under way to are undefined. MPI_Win_free works on, in any epoch, and
+ * waits for nobody; until all members have called it, others may still access this process's memory. The communicator
+ * of which the window was made is not concerned.
+ *
+ * win: the window
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Win_revoke(MPI_Win win)
+{
+    struct win *on = win_of(win);
+    if (!on)
+        return win_bad(win, __func__);
+    if (revoke_comm(on->comm))
+        return win_error(on, MPI_ERR_NO_MEM, __func__, "no memory to tell the other members");
+    return MPI_SUCCESS;
+}
+
+/*
+ * Give the members of a window that are known here to have failed.
+ *
+ * As MPIX_Comm_get_failed.
+ *
+ * win: the window
+ * group: the processes that have failed; to be freed with MPI_Group_free
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_Win_get_failed(MPI_Win win, MPI_Group *group)
+{
+    struct win *on = win_of(win);
+    if (!on)
+        return win_bad(win, __func__);
+    struct group *failed = group ? failed_all(on->comm) : NULL;
+    if (!group || !failed)
+        return win_error(on, group ? MPI_ERR_NO_MEM : MPI_ERR_ARG, __func__,
+                         group ? "no memory for a group" : "group is NULL");
+    *group = group_give(failed);
     return MPI_SUCCESS;
 }
 

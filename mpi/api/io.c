@@ -10,6 +10,8 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
+#include "mpi/ft/asked.h"
+#include "mpi/ft/revoke.h"
 #include "mpi/io/file.h"
 #include "mpi/info.h"
 
@@ -75,11 +77,13 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
     struct file *file = file_create();
     if (!file)
         return refuse(MPI_ERR_NO_MEM, "out of memory", __func__);
-    int rc = library->open(comm, filename, amode, info, &file->io, &error);
+    struct io_file *io;
+    int rc = library->open(comm, filename, amode, info, &io, &error);
     if (rc) {
         file_destroy(file);
         return file_raise(NULL, rc, &error, __func__);
     }
+    file_opened(file, io);
     *fh = (MPI_File)file;
     return MPI_SUCCESS;
 }
@@ -108,10 +112,35 @@ int PMPI_File_close(MPI_File *fh)
     if (!file)
         return file_bad(*fh, __func__);
     int rc = file_io->close(file->io, &error);
+    if (file_is_revoked(file)) /* nobody could agree */
+        rc = MPI_SUCCESS;
     rc = file_end(file, rc, &error, __func__);
     *fh = MPI_FILE_NULL;
     file_destroy(file);
     return rc;
+}
+
+/*
+ * Revoke a file: end accesses to it, in all processes that have it open.
+ *
+ * One process calls this, and the call returns at once. Soon every process that lives knows. From then on accesses
+ * end in MPIX_ERR_REVOKED, also collective ones that wait for others. The contents of the file that accesses were under way
+ * to are undefined. MPI_File_close works on, and waits for nobody.
+ *
+ * Beyond MPI-5.0
+ */
+int PMPIX_File_revoke(MPI_File fh)
+{
+    struct io_error error;
+    struct file *file = file_from(fh);
+    if (!file)
+        return file_bad(fh, __func__);
+    asked_call();
+    if (!file->comm || revoke_comm(file->comm)) {
+        file_say(&error, "no memory to tell the other processes");
+        return file_raise(file, MPI_ERR_NO_MEM, &error, __func__);
+    }
+    return MPI_SUCCESS;
 }
 
 /*

@@ -15,7 +15,8 @@ static int run_access(MPI_File fh, struct io_access *what, const char *function)
     if (what->form == IO_NONBLOCKING && !what->request)
         return file_no_pointer(file, "request", function);
     what->function = function;
-    return file_end(file, file_io->access(file->io, fh, what, &error), &error, function);
+    int revoked = file_check_revoked(file, function);
+    return revoked ? revoked : file_end(file, file_io->access(file->io, fh, what, &error), &error, function);
 }
 
 static int end_access(MPI_File fh, const struct io_access *begun, const char *function)
@@ -24,7 +25,8 @@ static int end_access(MPI_File fh, const struct io_access *begun, const char *fu
     struct file *file = file_from(fh);
     if (!file)
         return file_bad(fh, function);
-    return file_end(file, file_io->end(file->io, begun, &error), &error, function);
+    int revoked = file_check_revoked(file, function);
+    return revoked ? revoked : file_end(file, file_io->end(file->io, begun, &error), &error, function);
 }
 
 /* ---- reading ---- */

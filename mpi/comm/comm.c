@@ -46,7 +46,17 @@ struct comm *comm_any_slow(MPI_Comm handle)
     return handle_leads_to(handle, OBJECT_REVOKED) ? (struct comm *)handle : NULL;
 }
 
-/* Messages for windows and files go on: they have communicators of their own. */
+static struct os_lock watch_lock = OS_LOCK_INIT; /* of on_revoked and owner; before a window's */
+
+void comm_watch(struct comm *comm, void (*fn)(void *owner), void *owner)
+{
+    os_lock(&watch_lock);
+    comm->on_revoked = fn;
+    comm->owner = owner;
+    os_unlock(&watch_lock);
+}
+
+/* Windows and files that were made of it go on: they have communicators of their own. */
 void comm_revoke(struct comm *comm)
 {
     atomic_store_explicit(&comm->revoked, true, memory_order_relaxed);
@@ -60,6 +70,11 @@ void comm_revoke(struct comm *comm)
     (void)atomic_compare_exchange_strong(&comm->object.word, &usable, OBJECT_REVOKED);
     for (uint32_t use = 0; use < CONTEXT_LOCAL; use++)
         mpid_fail_context(comm->context + use, MPID_REVOKED);
+    mpid_fail_context(comm->context + CONTEXT_WIN, MPID_REVOKED);
+    os_lock(&watch_lock);
+    if (comm->on_revoked)
+        comm->on_revoked(comm->owner);
+    os_unlock(&watch_lock);
     if (comm->local) {
         atomic_store_explicit(&comm->local->revoked, true, memory_order_relaxed);
         atomic_store_explicit(&comm->local->failed, true, memory_order_relaxed);

@@ -75,6 +75,9 @@ struct comm {
     _Atomic bool revoked; /* then failed is set, too */
     bool keeps_context;   /* others may still speak of it when it is freed */
     struct crew *crew;    /* crew.c's; NULL: not needed so far */
+    bool fails_whole;     /* messages between survivors end with a failure, too: of a file's */
+    void (*on_revoked)(void *owner); /* of a window's: see comm_watch(); NULL: nobody is told */
+    void *owner;
     int in_handlers; /* errh.c's: error handlers that run for it since it was freed */
     struct name name;
 };
@@ -107,6 +110,9 @@ MPI_Comm comm_handle(const struct comm *comm);
 /* Revoke it in this process: handles lead to it by comm_any() alone, and all that goes on in it ends.
  * May be called again, and by any thread. */
 void comm_revoke(struct comm *comm);
+/* Have fn called once it is revoked, in any thread; NULL: no more, nor is it running. It waits for nobody. One that is
+ * revoked already does not call. */
+void comm_watch(struct comm *comm, void (*fn)(void *owner), void *owner);
 /* Why its collectives end in error, once it has failed. */
 static inline int comm_failure(const struct comm *comm)
 {

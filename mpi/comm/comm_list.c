@@ -117,6 +117,8 @@ static void fail(struct comm *comm, void (*fail_context)(uint32_t context))
     atomic_store_explicit(&comm->failed, true, memory_order_relaxed);
     if (has_context(comm))
         fail_context(comm->context + CONTEXT_COLL);
+    if (has_context(comm) && comm->fails_whole)
+        fail_context(comm->context + CONTEXT_P2P);
     if (comm->local)
         fail(comm->local, fail_context);
 }

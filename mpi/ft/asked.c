@@ -21,7 +21,8 @@ static bool is_ours(const char *name)
 {
     static const char *const names[] = {
         "MPIX_Comm_revoke", "MPIX_Comm_shrink",      "MPIX_Comm_ishrink",    "MPIX_Comm_agree",
-        "MPIX_Comm_iagree", "MPIX_Comm_failure_ack", "MPIX_Comm_get_failed", "MPIX_Comm_ack_failed"};
+        "MPIX_Comm_iagree", "MPIX_Comm_failure_ack", "MPIX_Comm_get_failed", "MPIX_Comm_ack_failed",
+        "MPIX_Win_revoke", "MPIX_Win_get_failed", "MPIX_File_revoke"};
     name += *name == 'P';
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (!strcmp(name, names[i]))

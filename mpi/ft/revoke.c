@@ -44,7 +44,7 @@ static void lost(struct crew *crew)
         spread(crew);
 }
 
-int revoke(struct comm *comm)
+int revoke_comm(struct comm *comm)
 {
     crew_enter();
     struct crew *crew = crew_of(comm);

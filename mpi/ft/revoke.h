@@ -11,6 +11,6 @@
 struct comm;
 
 /* Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
-int revoke(struct comm *comm);
+int revoke_comm(struct comm *comm);
 
 #endif

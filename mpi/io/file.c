@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "mpi/comm/comm.h"
+#include "mpi/comm/comm_list.h"
 #include "mpi/store.h"
 #include "os/settings.h"
 
@@ -30,8 +32,20 @@ struct file *file_create(void)
     return file;
 }
 
+void file_opened(struct file *file, struct io_file *io)
+{
+    file->io = io;
+    file->comm = comm_any(file_io->comm(io));
+    if (!file->comm)
+        return;
+    object_ref(&file->comm->object);
+    file->comm->fails_whole = true; /* its collectives are made of messages */
+    comm_list_check(file->comm);
+}
+
 void file_destroy(struct file *file)
 {
+    comm_unref(file->comm);
     errh_stop(&file->errhandler);
     store_free(&store, file);
 }
@@ -73,8 +87,25 @@ void file_say(struct io_error *error, const char *text)
     error->is_of_others = false;
 }
 
+bool file_is_revoked(const struct file *file)
+{
+    return file->comm && atomic_load_explicit(&file->comm->revoked, memory_order_relaxed);
+}
+
+int file_check_revoked(struct file *file, const char *function)
+{
+    struct io_error error;
+    if (!file_is_revoked(file))
+        return MPI_SUCCESS;
+    file_say(&error, "a process that has the file open has revoked it");
+    return file_raise(file, MPIX_ERR_REVOKED, &error, function);
+}
+
 int file_end(struct file *file, int rc, const struct io_error *error, const char *function)
 {
+    int revoked = rc ? file_check_revoked(file, function) : MPI_SUCCESS;
+    if (revoked)
+        return revoked;
     return rc ? file_raise(file, rc, error, function) : MPI_SUCCESS;
 }
 

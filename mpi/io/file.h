@@ -13,10 +13,13 @@
 #include "mpi/handle.h"
 #include "mpi/hooks.h"
 
+struct comm;
+
 struct file {
     struct object object;
     struct errh_slot errhandler;
     struct io_file *io;
+    struct comm *comm; /* of the file alone; referenced */
 };
 
 /* The file of a handle, or NULL for a bad one. */
@@ -24,6 +27,12 @@ struct file *file_from(MPI_File handle);
 /* Make a file with the error handler of MPI_FILE_NULL and no io_file so far. NULL: no memory. */
 struct file *file_create(void);
 void file_destroy(struct file *file);
+
+/* Take the file that the I/O library has opened. */
+void file_opened(struct file *file, struct io_file *io);
+/* Whether a member has revoked it, as far as is known here: then MPI_SUCCESS or the code of an error. */
+bool file_is_revoked(const struct file *file);
+int file_check_revoked(struct file *file, const char *function);
 
 /* Report an error on a file (NULL: on MPI_FILE_NULL). These return the code for the caller to
  * return. */

@@ -103,7 +103,7 @@ void win_allow(struct win *win, struct win_target *target)
     size_t i = (size_t)(target - win->near);
     if (i >= (size_t)win->near_count) /* one of another host */
         return;
-    bool may = target->mapped && (target->open || win->open_all) && target->unit <= INT32_MAX;
+    bool may = !win_is_revoked(win) && target->mapped && (target->open || win->open_all) && target->unit <= INT32_MAX;
     struct win_quick *quick = &win->quick[i];
     if (quick->base != target->base)
         quick->base = target->base;
@@ -170,9 +170,32 @@ bool win_has_failed(const struct win *win, int rank)
     return false;
 }
 
+void win_revoked(void *owner)
+{
+    struct win *win = owner;
+    os_lock(&win->lock);
+    win_allow_all(win);
+    __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
+    os_unlock(&win->lock);
+    mpid_wake();
+}
+
 uint32_t win_failures(void)
 {
     return atomic_load_explicit(&comm_list_failures, memory_order_acquire);
+}
+
+const char *win_is_busy(const struct win *win)
+{
+    if (win_is_revoked(win))
+        return NULL;
+    if (win->posted_count >= 0)
+        return "it is exposed by MPI_Win_post: call MPI_Win_wait first";
+    if (win->access == WIN_START)
+        return "an epoch of MPI_Win_start is open: call MPI_Win_complete first";
+    if (win->access == WIN_LOCK || win->access == WIN_LOCK_ALL)
+        return "targets are locked: unlock them first";
+    return NULL;
 }
 
 /* ---- names and errors ---- */

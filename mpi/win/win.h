@@ -185,10 +185,20 @@ bool win_has(struct win *win, uintptr_t address, uint64_t len);
 /* The rank of a member of this host. */
 int win_rank_of(const struct win *win, int near);
 
+/* Whether a member has revoked it, as far as is known here. */
+static inline bool win_is_revoked(const struct win *win)
+{
+    return atomic_load_explicit(&win->comm->revoked, memory_order_relaxed);
+}
+/* For comm_watch(): that is so from now on. */
+void win_revoked(void *owner);
 /* Whether a member's process has failed; rank -1: that of any. */
 bool win_has_failed(const struct win *win, int rank);
 /* The number of failures by now, for is_done functions that are to end with a new one. */
 uint32_t win_failures(void);
+
+/* Say what keeps a window from being freed, or NULL. */
+const char *win_is_busy(const struct win *win);
 
 /* Report an error on a window. Returns the code for the caller to return. */
 int win_error(struct win *win, int error_class, const char *function, const char *fmt, ...)

@@ -405,12 +405,15 @@ static int make_comm(struct making *m)
     m->win->size = comm->size;
     m->win->rank = comm->rank;
     win_name_comm(m->win);
+    comm_watch(comm, win_revoked, m->win);
     return find_near(m);
 }
 
 static void destroy(struct win *win)
 {
     win_watch_end(win);
+    if (win->comm)
+        comm_watch(win->comm, NULL, NULL);
     if (win->helped)
         win_helper_end();
     win_serve_end(win);
@@ -460,7 +463,9 @@ int win_make(const struct win_wish *wish, struct win **made, char *why, size_t s
 int win_free(struct win *win)
 {
     struct coll c = {.kind = COLL_BARRIER};
-    int rc = win->size > 1 ? coll_run_over(win->comm, &c) : MPI_SUCCESS;
+    int rc = win->size > 1 && !win_is_revoked(win) ? coll_run_over(win->comm, &c) : MPI_SUCCESS;
+    if (rc == MPIX_ERR_REVOKED)
+        rc = MPI_SUCCESS;
     destroy(win);
     return rc;
 }

@@ -314,7 +314,7 @@ int win_run(struct win *win, struct win_op *op, MPI_Request *request)
     struct win_target *target = win_target(win, op->rank);
     if (!target)
         return win_error(win, MPI_ERR_NO_MEM, op->function, "no memory for rank %d", op->rank);
-    if (!(target->open | win->open_all) && (rc = win_open_target(win, target, op->function)))
+    if ((!(target->open | win->open_all) || win_is_revoked(win)) && (rc = win_open_target(win, target, op->function)))
         return rc;
     if ((rc = check(win, op)))
         return rc;

@@ -74,6 +74,8 @@ int win_post(struct win *win, struct group *group, int assert, const char *funct
     int rc;
     if (assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT))
         return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a post's", assert);
+    if (win_is_revoked(win))
+        return win_failed(win, MPI_SUCCESS, function, -1);
     if (win->posted_count >= 0)
         return win_no_epoch(win, function, "the window is exposed already: call MPI_Win_wait first");
     int *ranks = ranks_of(win, group, function, &rc);
@@ -116,6 +118,8 @@ int win_start(struct win *win, struct group *group, int assert, const char *func
     int rc;
     if (assert & ~MPI_MODE_NOCHECK)
         return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a start's", assert);
+    if (win_is_revoked(win))
+        return win_failed(win, MPI_SUCCESS, function, -1);
     if (win->access > WIN_FENCE || (win->access == WIN_FENCE && win->used))
         return win_no_epoch(win, function, "an access epoch is open already: end it first");
     int *ranks = ranks_of(win, group, function, &rc);

@@ -43,6 +43,8 @@ int win_no_epoch(struct win *win, const char *function, const char *what)
 
 int win_failed(struct win *win, int rc, const char *function, int rank)
 {
+    if (win_is_revoked(win))
+        return win_error(win, MPIX_ERR_REVOKED, function, "a member has revoked the window");
     if (!rc)
         return MPI_SUCCESS;
     if (rc == MPI_ERR_RMA_RANGE)
@@ -115,6 +117,8 @@ int win_fence(struct win *win, int assert, const char *function)
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
     if (assert & ~known)
         return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a fence's", assert);
+    if (win_is_revoked(win))
+        return win_failed(win, MPI_SUCCESS, function, -1);
     if (win->access > WIN_FENCE)
         return win_no_epoch(win, function, "an epoch of another kind is open here: end it first");
     int rc = win_complete_all(win);
@@ -185,7 +189,7 @@ static bool may_enter(const struct turn *turn)
 static bool is_turn(void *arg)
 {
     const struct turn *turn = arg;
-    return may_enter(turn) || win_failures() != turn->failures;
+    return may_enter(turn) || win_failures() != turn->failures || win_is_revoked(turn->win);
 }
 
 static void turn_sleeps(void *arg, bool begins)
@@ -260,7 +264,7 @@ static void look_for_turn(struct turn *turn)
 static void wait_turn(struct turn *turn)
 {
     static const struct mpid_shared_wait how = {is_turn, turn_sleeps, turn_tell};
-    while (!may_enter(turn)) {
+    while (!may_enter(turn) && !win_is_revoked(turn->win)) {
         uint32_t failures = win_failures();
         win_bury(turn->win, turn->queue);
         turn->failures = failures;
@@ -286,24 +290,28 @@ static bool may_return(struct win_target *target, bool exclusive)
 
 /* A reader that has other locks waits for a writer that has this one, and not for those that wait
  * themselves: two such readers, and a writer at each of their locks, would wait for each other. */
-static void lock_past(struct win *win, struct win_target *target)
+static bool lock_past(struct win *win, struct win_target *target)
 {
     struct turn turn = {.win = win, .target = target, .queue = target->queue, .passes = true};
     int wake;
     bool has = win_queue_take(target->queue, (uint32_t)win->near_me, false, &wake);
     win_wake(win, wake);
     if (has)
-        return;
+        return true;
     win_queue_passes(target->queue, true);
-    while (!has) {
+    while (!has && !win_is_revoked(win)) {
         wait_turn(&turn);
+        if (win_is_revoked(win))
+            break;
         has = win_queue_take(target->queue, (uint32_t)win->near_me, false, &wake);
         win_wake(win, wake);
     }
     win_queue_passes(target->queue, false);
+    return has;
 }
 
-static __attribute__((noinline)) void lock_slow(struct win *win, struct win_target *target,
+/* Returns false where the window is revoked: nobody gets a lock any more, and those behind this one do not wait either. */
+static __attribute__((noinline)) bool lock_slow(struct win *win, struct win_target *target,
                                                 bool exclusive)
 {
     struct win_queue *queue = target->queue;
@@ -312,30 +320,31 @@ static __attribute__((noinline)) void lock_slow(struct win *win, struct win_targ
     int wake;
     bool has = may_return(target, exclusive) && win_queue_take(queue, me, exclusive, &wake);
     if (has)
-        return;
+        return true;
     turn.ticket = win_queue_join(queue, me);
     while (!has) {
         wait_turn(&turn);
+        if (win_is_revoked(win))
+            return false;
         has = win_queue_enter(queue, me, exclusive, &wake);
         win_wake(win, wake);
     }
     target->served = turn.ticket + 2;
     target->return_ns = os_now_ns() + RETURN_NS;
+    return true;
 }
 
-static void lock_near(struct win *win, struct win_target *target, bool exclusive)
+/* Returns the same. */
+static bool lock_near(struct win *win, struct win_target *target, bool exclusive)
 {
     int wake;
     if (win_queue_try(target->queue, (uint32_t)win->near_me, exclusive, &wake)) {
         target->served = atomic_load_explicit(&target->queue->serving, memory_order_relaxed) + 1;
         target->return_ns = 0;
-        return;
+        return true;
     }
     win_wake(win, wake);
-    if (!exclusive && win->locks > 1)
-        lock_past(win, target);
-    else
-        lock_slow(win, target, exclusive);
+    return !exclusive && win->locks > 1 ? lock_past(win, target) : lock_slow(win, target, exclusive);
 }
 
 /* ---- locks ---- */
@@ -347,7 +356,8 @@ static int take_lock(struct win *win, struct win_target *target, bool exclusive)
         return win_far_lock(win, target, exclusive ? WIN_HOW_EXCLUSIVE
                                          : passes  ? WIN_HOW_PASSING
                                                    : WIN_HOW_SHARED);
-    lock_near(win, target, exclusive);
+    if (!lock_near(win, target, exclusive))
+        return MPIX_ERR_REVOKED;
     if (!win_has_failed(win, target->rank))
         return MPI_SUCCESS;
     win_wake(win, win_queue_leave(target->queue, (uint32_t)win->near_me, exclusive));
@@ -430,6 +440,8 @@ int win_lock(struct win *win, int rank, bool exclusive, int assert, const char *
         return rc;
     if (assert & ~MPI_MODE_NOCHECK)
         return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a lock's", assert);
+    if (win_is_revoked(win))
+        return win_failed(win, MPI_SUCCESS, function, -1);
     struct win_target *target = win_target(win, rank);
     if (!target)
         return win_error(win, MPI_ERR_NO_MEM, function, "no memory for rank %d", rank);
@@ -488,6 +500,8 @@ int win_lock_all(struct win *win, int assert, const char *function)
 {
     if (assert & ~MPI_MODE_NOCHECK)
         return win_error(win, MPI_ERR_ASSERT, function, "assert %d is none of a lock's", assert);
+    if (win_is_revoked(win))
+        return win_failed(win, MPI_SUCCESS, function, -1);
     os_lock(&win->lock);
     bool good = may_lock(win) && win->access != WIN_LOCK, looks = is_time_to_look(win);
     if (good) {
@@ -502,7 +516,8 @@ int win_lock_all(struct win *win, int assert, const char *function)
     for (int i = 0; i < win->near_count && !win->open_all; i++) {
         if (!win->near[i].queue)
             continue;
-        lock_near(win, &win->near[i], false);
+        if (!lock_near(win, &win->near[i], false))
+            break;
         win->near[i].locked = WIN_SHARED;
         win_set_open(&win->near[i], true);
     }
@@ -539,6 +554,8 @@ static bool begin_opening(struct win *win, struct win_target *target)
 
 int win_open_target(struct win *win, struct win_target *target, const char *function)
 {
+    if (win_is_revoked(win))
+        return win_failed(win, MPI_SUCCESS, function, -1);
     if (win->access != WIN_LOCK_ALL)
         return win_no_epoch(win, function,
                         win->access == WIN_START ? "the target is not in the group of MPI_Win_start"
@@ -625,6 +642,8 @@ int win_flush(struct win *win, int rank, bool local, const char *function)
         return MPI_SUCCESS;
     if (rank >= 0 && (rc = check_rank(win, rank, function)))
         return rc;
+    if (win_is_revoked(win))
+        return win_failed(win, MPI_SUCCESS, function, -1);
     if (win->access < WIN_LOCK)
         return win_no_epoch(win, function, "no epoch of MPI_Win_lock or MPI_Win_lock_all is open");
     struct win_target *target = rank >= 0 ? win_target(win, rank) : NULL;
@@ -641,15 +660,4 @@ int win_flush(struct win *win, int rank, bool local, const char *function)
         win_watch_brought(win, rank);
     }
     return win_failed(win, rc, function, rank);
-}
-
-const char *win_is_busy(const struct win *win)
-{
-    if (win->posted_count >= 0)
-        return "it is exposed by MPI_Win_post: call MPI_Win_wait first";
-    if (win->access == WIN_START)
-        return "an epoch of MPI_Win_start is open: call MPI_Win_complete first";
-    if (win->access == WIN_LOCK || win->access == WIN_LOCK_ALL)
-        return "targets are locked: unlock them first";
-    return NULL;
 }

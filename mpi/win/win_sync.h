@@ -69,8 +69,6 @@ static inline void win_set_open(struct win_target *target, bool open)
 /* Allow operations to a target that is not open: lock it, where MPI_Win_lock_all has been called,
  * or raise an error. */
 int win_open_target(struct win *win, struct win_target *target, const char *function);
-/* Say what keeps a window from being freed, or NULL. */
-const char *win_is_busy(const struct win *win);
 /* Give back what members of this host that have died hold of a queue, or wait for. */
 void win_bury(struct win *win, struct win_queue *queue);
 /* Name a dead holder of a lock. */

@@ -8,8 +8,11 @@
  * when to stop. Rank 0 reads the plate and writes a picture of the result;
  * all ranks together write the field, from which a later run goes on.
  *
- *   mpicc -O2 heat.c heat_plate.c heat_picture.c heat_field.c -o heat -lpng -lm
- *   mpiexec -n 4 ./heat heat.txt [PICTURE.png [FIELD]]
+ *   mpicc -O2 heat.c heat_plate.c heat_picture.c heat_field.c heat_survive.c -o heat -lpng -lm
+ *   mpiexec -n 4 ./heat [--kill | --replace] heat.txt [PICTURE.png [FIELD]]
+ *
+ * With --kill the last rank kills itself on the way, and the others go on; with --replace they
+ * start another process in its place. heat_survive.c has that.
  *
  * A free cell ends as the mean of its four neighbours. The cells are coloured
  * like a chess board, and a sweep updates first the black, then the white
@@ -36,10 +39,7 @@ enum {
     VIEW_COLUMNS = 72,
 };
 
-/* A rectangle of the plate's cells. */
-struct block {
-    int x, y, columns, rows;
-};
+MPI_Comm heat_comm = MPI_COMM_NULL;
 
 /* One rank's block, with a frame of one cell around it: the neighbours' cells, or those beyond the
  * plate. */
@@ -52,6 +52,7 @@ struct part {
     unsigned char *fixed;      /* the same shape */
     MPI_Datatype row, column;  /* of a block, without the frame */
     double omega;              /* over-relaxation */
+    struct survive *survive;   /* NULL: nobody is to die */
 };
 
 /* Choose columns and rows of ranks so that blocks have short borders. */
@@ -76,7 +77,7 @@ static int begin_of(int i, int count, int length)
     return (int)((long)i * length / count);
 }
 
-static struct block block_of(int rank, int ranks, int width, int height)
+struct block block_of(int rank, int ranks, int width, int height)
 {
     int across = 1, down = 1;
 
@@ -133,25 +134,25 @@ static void move_blocks(const struct part *p, void *whole, void *mine, MPI_Datat
     MPI_Request *requests = NULL, own;
     int rank, ranks;
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(heat_comm, &rank);
+    MPI_Comm_size(heat_comm, &ranks);
     if (back)
-        MPI_Isend(mine, 1, here, ROOT, tag, MPI_COMM_WORLD, &own);
+        MPI_Isend(mine, 1, here, ROOT, tag, heat_comm, &own);
     else
-        MPI_Irecv(mine, 1, here, ROOT, tag, MPI_COMM_WORLD, &own);
+        MPI_Irecv(mine, 1, here, ROOT, tag, heat_comm, &own);
     if (rank == ROOT) {
         requests = malloc(sizeof requests[0] * (size_t)ranks);
         if (!requests)
-            MPI_Abort(MPI_COMM_WORLD, 1);
+            MPI_Abort(heat_comm, 1);
         for (int r = 0; r < ranks; r++) {
             int width = p->plate.width, height = p->plate.height;
             struct block b = block_of(r, ranks, width, height);
             MPI_Datatype there = rectangle(width, height, b, element);
 
             if (back)
-                MPI_Irecv(whole, 1, there, r, tag, MPI_COMM_WORLD, &requests[r]);
+                MPI_Irecv(whole, 1, there, r, tag, heat_comm, &requests[r]);
             else
-                MPI_Isend(whole, 1, there, r, tag, MPI_COMM_WORLD, &requests[r]);
+                MPI_Isend(whole, 1, there, r, tag, heat_comm, &requests[r]);
             /* Freed when the transfer is complete. */
             MPI_Type_free(&there);
         }
@@ -162,20 +163,26 @@ static void move_blocks(const struct part *p, void *whole, void *mine, MPI_Datat
     MPI_Type_free(&here);
 }
 
+/* Rank 0 has read the plate; all ranks get the numbers. */
+static void share_plate(struct plate *plate)
+{
+    MPI_Bcast(&plate->width, 1, MPI_INT, ROOT, heat_comm);
+    MPI_Bcast(&plate->height, 1, MPI_INT, ROOT, heat_comm);
+    MPI_Bcast(&plate->sweeps, 1, MPI_INT, ROOT, heat_comm);
+    MPI_Bcast(&plate->tolerance, 1, MPI_DOUBLE, ROOT, heat_comm);
+    MPI_Bcast(plate->border, HEAT_SIDES, MPI_DOUBLE, ROOT, heat_comm);
+    MPI_Bcast(plate->insulated, HEAT_SIDES, MPI_INT, ROOT, heat_comm);
+}
+
 /* Rank 0 reads; all ranks learn whether it succeeded, and get the numbers. */
 static int read_plate(struct plate *plate, const char *path, int rank)
 {
     int ok = rank != ROOT || plate_read(plate, path) == 0;
 
-    MPI_Bcast(&ok, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
+    MPI_Bcast(&ok, 1, MPI_INT, ROOT, heat_comm);
     if (!ok)
         return -1;
-    MPI_Bcast(&plate->width, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
-    MPI_Bcast(&plate->height, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
-    MPI_Bcast(&plate->sweeps, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
-    MPI_Bcast(&plate->tolerance, 1, MPI_DOUBLE, ROOT, MPI_COMM_WORLD);
-    MPI_Bcast(plate->border, HEAT_SIDES, MPI_DOUBLE, ROOT, MPI_COMM_WORLD);
-    MPI_Bcast(plate->insulated, HEAT_SIDES, MPI_INT, ROOT, MPI_COMM_WORLD);
+    share_plate(plate);
     return 0;
 }
 
@@ -215,7 +222,7 @@ static void create_part(struct part *p, int rank, int ranks)
     p->t = calloc(cells, sizeof p->t[0]);
     p->fixed = calloc(cells, sizeof p->fixed[0]);
     if (!p->t || !p->fixed)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        MPI_Abort(heat_comm, 1);
     /* A column is one element of each row: a vector with the row's stride. */
     MPI_Type_contiguous(p->block.columns, MPI_DOUBLE, &p->row);
     MPI_Type_vector(p->block.rows, 1, p->stride, MPI_DOUBLE, &p->column);
@@ -242,7 +249,6 @@ static void destroy_part(struct part *p)
     MPI_Type_free(&p->column);
     free(p->t);
     free(p->fixed);
-    plate_free(&p->plate);
 }
 
 /* Start to exchange the block's rim with the neighbours' frames. A message's
@@ -263,9 +269,9 @@ static void start_exchange(const struct part *p, MPI_Request requests[2 * HEAT_S
 
     for (int s = 0; s < HEAT_SIDES; s++)
         MPI_Irecv(sides[s].frame, 1, sides[s].type, p->neighbour[s],
-                  TAG_HALO + sides[s].opposite, MPI_COMM_WORLD, &requests[2 * s]);
+                  TAG_HALO + sides[s].opposite, heat_comm, &requests[2 * s]);
     for (int s = 0; s < HEAT_SIDES; s++)
-        MPI_Isend(sides[s].rim, 1, sides[s].type, p->neighbour[s], TAG_HALO + s, MPI_COMM_WORLD,
+        MPI_Isend(sides[s].rim, 1, sides[s].type, p->neighbour[s], TAG_HALO + s, heat_comm,
                   &requests[2 * s + 1]);
 }
 
@@ -292,7 +298,8 @@ static double relax(const struct part *p, struct block b, int colour)
     return largest;
 }
 
-/* One colour: the cells that need no neighbour while the exchange runs, then the rim. */
+/* One colour: the cells that need no neighbour while the exchange runs, then the rim. Returns the largest
+ * change, or -1 where a neighbour is gone. */
 static double half_sweep(const struct part *p, int colour)
 {
     int rows = p->block.rows, columns = p->block.columns;
@@ -307,7 +314,8 @@ static double half_sweep(const struct part *p, int colour)
 
     start_exchange(p, requests);
     largest = relax(p, (struct block){2, 2, columns - 2, rows - 2}, colour);
-    MPI_Waitall(2 * HEAT_SIDES, requests, MPI_STATUSES_IGNORE);
+    if (MPI_Waitall(2 * HEAT_SIDES, requests, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+        return -1;
     for (int s = 0; s < HEAT_SIDES; s++)
         if (p->neighbour[s] == MPI_PROC_NULL)
             set_border(p, s);
@@ -316,24 +324,29 @@ static double half_sweep(const struct part *p, int colour)
     return largest;
 }
 
-/* Sweep until nothing changes any more. Returns the number of sweeps, or -1
- * when the limit came first. */
-static int solve(const struct part *p, int rank)
+/* Sweep until nothing changes any more, from the sweep behind done on. Returns the number of sweeps, -1
+ * when the limit came first, or HEAT_LOST when a rank is gone. */
+static int solve(const struct part *p, int rank, int done)
 {
-    for (int sweep = 1; sweep <= p->plate.sweeps; sweep++) {
+    for (int sweep = done + 1; sweep <= p->plate.sweeps; sweep++) {
         double black = half_sweep(p, 0), white = half_sweep(p, 1);
 
+        if (black < 0 || white < 0)
+            return HEAT_LOST;
         if (sweep % CHECK_EVERY != 0)
             continue;
         double mine = fmax(black, white), all;
 
-        MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        int done = all < p->plate.tolerance;
+        if (MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, heat_comm) != MPI_SUCCESS)
+            return HEAT_LOST;
+        int settled = all < p->plate.tolerance;
 
-        if (rank == ROOT && (done || sweep % REPORT_EVERY == 0))
+        if (rank == ROOT && (settled || sweep % REPORT_EVERY == 0))
             printf("sweep %5d: largest change %.6f degrees\n", sweep, all);
-        if (done)
+        if (settled)
             return sweep;
+        if (p->survive && survive_keep(p->survive, sweep, &p->block, p->t) != 0)
+            return HEAT_LOST;
     }
     return -1;
 }
@@ -351,8 +364,26 @@ static int show(struct part *p, int rank, const char *picture)
         if (ok && picture)
             printf("picture: %s\n", picture);
     }
-    MPI_Bcast(&ok, 1, MPI_INT, ROOT, MPI_COMM_WORLD);
+    MPI_Bcast(&ok, 1, MPI_INT, ROOT, heat_comm);
     return ok ? 0 : -1;
+}
+
+/* A rank is gone: go on with the others, from the last sweep that all have kept. Returns its number. */
+static int go_on(struct part *p)
+{
+    int rank, ranks, sweep;
+
+    destroy_part(p);
+    survive_shrink(p->survive);
+    if (survive_replaces(p->survive))
+        share_plate(&p->plate);
+    sweep = survive_restore(p->survive, &p->plate);
+    MPI_Comm_rank(heat_comm, &rank);
+    MPI_Comm_size(heat_comm, &ranks);
+    create_part(p, rank, ranks);
+    if (rank == ROOT)
+        printf("a rank is gone: %d ranks go on from sweep %d\n", ranks, sweep);
+    return sweep;
 }
 
 /* Whether every rank gets at least one cell in each direction. */
@@ -364,12 +395,41 @@ static int fits(const struct plate *plate, int ranks)
     return across <= plate->width && down <= plate->height;
 }
 
+/* Solve, show, and save. done: so many sweeps are done. */
+static int finish(struct part *p, int done, const char *picture, const char *path)
+{
+    double start = MPI_Wtime();
+    struct field field = field_of(p);
+    int rank, sweeps;
+
+    MPI_Comm_rank(heat_comm, &rank);
+    int loaded = path && !p->survive ? field_load(path, &field, rank) : 0;
+
+    if (rank == ROOT && loaded > 0)
+        printf("going on from %s\n", path);
+    sweeps = loaded < 0 ? -1 : solve(p, rank, done);
+    while (sweeps == HEAT_LOST)
+        sweeps = solve(p, rank, go_on(p));
+    if (rank == ROOT && sweeps > 0)
+        printf("settled after %d sweeps, %.2f s\n", sweeps, MPI_Wtime() - start);
+    if (rank == ROOT && sweeps < 0 && loaded >= 0)
+        fprintf(stderr, "heat: not settled after %d sweeps\n", p->plate.sweeps);
+    int failed = show(p, rank, picture) != 0 || sweeps < 0;
+
+    field = field_of(p);
+    if (path && loaded >= 0 && field_save(path, &field, rank))
+        failed = 1;
+    destroy_part(p);
+    plate_free(&p->plate);
+    return failed;
+}
+
 static int run(struct part *p, const char *picture, const char *path)
 {
-    int rank, ranks, sweeps;
+    int rank, ranks;
 
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(heat_comm, &rank);
+    MPI_Comm_size(heat_comm, &ranks);
     if (!fits(&p->plate, ranks)) {
         if (rank == ROOT)
             fprintf(stderr, "heat: the plate is too small for %d ranks\n", ranks);
@@ -377,28 +437,24 @@ static int run(struct part *p, const char *picture, const char *path)
         return 1;
     }
     create_part(p, rank, ranks);
-    double start = MPI_Wtime();
-
     if (rank == ROOT)
         printf("plate of %d x %d cells, %d ranks, blocks of about %d x %d\n", p->plate.width,
                p->plate.height, ranks, p->block.columns, p->block.rows);
-    struct field field = field_of(p);
-    int loaded = path ? field_load(path, &field, rank) : 0;
+    return finish(p, 0, picture, path);
+}
 
-    if (rank == ROOT && loaded > 0)
-        printf("going on from %s\n", path);
-    sweeps = loaded < 0 ? -1 : solve(p, rank);
-    if (rank == ROOT && sweeps > 0)
-        printf("settled after %d sweeps, %.2f s\n", sweeps, MPI_Wtime() - start);
-    if (rank == ROOT && sweeps < 0 && loaded >= 0)
-        fprintf(stderr, "heat: not settled after %d sweeps\n", p->plate.sweeps);
-    int failed = show(p, rank, picture) != 0 || sweeps < 0;
+/* This process was started in the place of one that has died. */
+static int join(struct part *p, const char *picture, const char *path)
+{
+    int rank, ranks;
 
-    if (path && loaded >= 0 && field_save(path, &field, rank))
-        failed = 1;
+    share_plate(&p->plate);
+    int sweep = survive_restore(p->survive, &p->plate);
 
-    destroy_part(p);
-    return failed;
+    MPI_Comm_rank(heat_comm, &rank);
+    MPI_Comm_size(heat_comm, &ranks);
+    create_part(p, rank, ranks);
+    return finish(p, sweep, picture, path);
 }
 
 int main(int argc, char **argv)
@@ -407,14 +463,21 @@ int main(int argc, char **argv)
     int rank, status = 1;
 
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (argc < 2) {
+    heat_comm = MPI_COMM_WORLD;
+    int words = survive_begin(&part.survive, argc, argv); /* of the options */
+    char **names = argv + words;
+
+    MPI_Comm_rank(heat_comm, &rank);
+    if (argc - words < 2) {
         if (rank == ROOT)
-            fprintf(stderr, "usage: %s PLATE [PICTURE.png [FIELD]]\n", argv[0]);
+            fprintf(stderr, "usage: %s [--kill | --replace] PLATE [PICTURE.png [FIELD]]\n", argv[0]);
         status = 2;
-    } else if (read_plate(&part.plate, argv[1], rank) == 0) {
-        status = run(&part, argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
+    } else if (survive_joins(part.survive)) {
+        status = join(&part, argc - words > 2 ? names[2] : NULL, argc - words > 3 ? names[3] : NULL);
+    } else if (read_plate(&part.plate, names[1], rank) == 0) {
+        status = run(&part, argc - words > 2 ? names[2] : NULL, argc - words > 3 ? names[3] : NULL);
     }
+    survive_end(part.survive);
     MPI_Finalize();
     return status;
 }

@@ -9,6 +9,21 @@
 #ifndef HEAT_H
 #define HEAT_H
 
+#include <mpi.h>
+
+/* All messages go through this: MPI_COMM_WORLD, or that of the ranks that are left. */
+extern MPI_Comm heat_comm;
+
+enum { HEAT_LOST = -2 }; /* instead of a result: a rank is gone */
+
+/* A rectangle of the plate's cells. */
+struct block {
+    int x, y, columns, rows;
+};
+
+/* Those of a rank among so many. */
+struct block block_of(int rank, int ranks, int width, int height);
+
 enum heat_side { HEAT_TOP, HEAT_BOTTOM, HEAT_LEFT, HEAT_RIGHT, HEAT_SIDES };
 
 struct plate {
@@ -45,5 +60,21 @@ struct field {
  * if there is no such file. */
 int field_save(const char *path, const struct field *f, int rank);
 int field_load(const char *path, const struct field *f, int rank);
+
+/* A run in which the last rank kills itself, and the others go on. NULL stands for a run like any other. */
+struct survive;
+
+/* Read the options. Returns how many words they are. */
+int survive_begin(struct survive **survive, int argc, char **argv);
+void survive_end(struct survive *s);
+/* Whether the dead are replaced by new processes, and whether this is one of them. */
+int survive_replaces(const struct survive *s);
+int survive_joins(const struct survive *s);
+/* Keep a block, after a sweep: here, and at the next rank. Returns 0, or -1 where a rank is gone. */
+int survive_keep(struct survive *s, int sweep, const struct block *block, const double *t);
+/* Have heat_comm be that of the ranks that are left, and of those that replace others. */
+void survive_shrink(struct survive *s);
+/* Put the last field that all have kept into rank 0's plate. Returns its sweep. */
+int survive_restore(struct survive *s, struct plate *plate);
 
 #endif

@@ -48,7 +48,7 @@ int field_save(const char *path, const struct field *f, int rank)
     int64_t size[2] = {f->width, f->height};
     MPI_Datatype inside;
     MPI_File file;
-    int error = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY,
+    int error = MPI_File_open(heat_comm, path, MPI_MODE_CREATE | MPI_MODE_WRONLY,
                               MPI_INFO_NULL, &file);
 
     if (error) {
@@ -78,7 +78,7 @@ int field_load(const char *path, const struct field *f, int rank)
     int64_t size[2] = {0, 0};
     MPI_Datatype inside;
     MPI_File file;
-    int class, error = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    int class, error = MPI_File_open(heat_comm, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
 
     if (error) {
         MPI_Error_class(error, &class);

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE_MIN = 4, SIZE_MAX = 16384 };
+enum { SIDE_MIN = 4, SIDE_MAX = 16384 };
 
 struct segment {
     double x1, y1, x2, y2;
@@ -68,8 +68,8 @@ static void draw_rect(struct plate *p, const double v[5])
 
 static int read_size(struct plate *p, const char *rest)
 {
-    if (p->start || sscanf(rest, "%d %d", &p->width, &p->height) != 2 || p->width < SIZE_MIN ||
-        p->width > SIZE_MAX || p->height < SIZE_MIN || p->height > SIZE_MAX)
+    if (p->start || sscanf(rest, "%d %d", &p->width, &p->height) != 2 || p->width < SIDE_MIN ||
+        p->width > SIDE_MAX || p->height < SIDE_MIN || p->height > SIDE_MAX)
         return -1;
     size_t cells = (size_t)p->width * (size_t)p->height;
 

@@ -343,9 +343,20 @@ static void put(char text[MPI_MAX_ERROR_STRING], const char *from)
     text[len] = 0;
 }
 
+_Atomic bool errh_failures_are_plain;
+
+static bool is_plain(int error_class)
+{
+    bool is_failure = error_class == MPIX_ERR_PROC_FAILED || error_class == MPIX_ERR_PROC_FAILED_PENDING ||
+                      error_class == MPIX_ERR_REVOKED;
+    return is_failure && atomic_load_explicit(&errh_failures_are_plain, memory_order_relaxed);
+}
+
 /* Keep the text of an error of a class. Returns its code. */
 static int remember(int error_class, const char *text)
 {
+    if (is_plain(error_class))
+        return error_class;
     uint32_t i = atomic_fetch_add_explicit(&errors, 1, memory_order_relaxed) % TEXTS;
     int number = (int)i + 1 < NOT_OURS ? (int)i + 1 : (int)i + 2;
     int code = error_class + number * ERRH_TEXT_STEP;

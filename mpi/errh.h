@@ -141,6 +141,8 @@ _Noreturn void errh_end(int code);
 int errh_class(int code);
 /* Write the text of a code, of MPI_MAX_ERROR_STRING bytes. Returns whether it is a code. */
 bool errh_string(int code, char *text);
+/* The codes of failures of processes are their classes: programs that go on after these often compare the two. */
+extern _Atomic bool errh_failures_are_plain;
 
 /* NULL: no memory. state may be NULL. */
 struct errhandler *errh_create(enum errh_on on, union errh_function function,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "include/mpid.h"
+#include "mpi/errh.h"
 
 static _Atomic bool has_called;
 
@@ -84,14 +85,20 @@ static bool has_functions(void)
     return found;
 }
 
+static void tolerate(bool on)
+{
+    atomic_store_explicit(&errh_failures_are_plain, on, memory_order_relaxed);
+    mpid_tolerate(on);
+}
+
 void asked_call(void)
 {
     if (!atomic_exchange_explicit(&has_called, true, memory_order_relaxed))
-        mpid_tolerate(true);
+        tolerate(true);
 }
 
 void asked_handler(bool returns)
 {
     if (!atomic_load_explicit(&has_called, memory_order_relaxed))
-        mpid_tolerate(returns && has_functions());
+        tolerate(returns && has_functions());
 }

@@ -125,6 +125,9 @@ static void known(void)
     FAILS(MPIX_ERR_PROC_FAILED, MPI_Recv(&n, 1, MPI_INT, last, TAG, world, MPI_STATUS_IGNORE));
     CHECK(failed_of(world, ranks, 4) == 1 && ranks[0] == last);
     CHECK(acked_of(world, ranks, 4) == 0);
+    /* The codes themselves, as many programs compare them. */
+    CHECK(MPI_Recv(&n, 1, MPI_INT, last, TAG, world, MPI_STATUS_IGNORE) == MPIX_ERR_PROC_FAILED);
+    CHECK(MPI_Wait(&any, &status) == MPIX_ERR_PROC_FAILED_PENDING);
     for (int i = 0; i < 3; i++) {
         FAILS(MPIX_ERR_PROC_FAILED_PENDING, MPI_Wait(&any, &status));
         CHECK(any != MPI_REQUEST_NULL);

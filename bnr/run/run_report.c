@@ -10,10 +10,25 @@
 #include "bnr/io/place.h"
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
+#include "os/clock.h"
 
 enum {
     CPUS_LEN = 256 /* of a list of processors */
 };
+
+/* Without memory the report lacks it. */
+void run_note_failure(struct run *run, const char *what)
+{
+    static const char who[] = "mpiexec: ";
+    char *more;
+    double after_s = (double)(os_now_ns() - run->started_ns) / 1e9;
+    what += strncmp(what, who, sizeof(who) - 1) ? 0 : sizeof(who) - 1;
+    if (!run->o->report ||
+        asprintf(&more, "%s  after %.2f s: %s\n", run->failures ? run->failures : "", after_s, what) < 0)
+        return;
+    free(run->failures);
+    run->failures = more;
+}
 
 void run_print_report(struct run *run)
 {
@@ -39,6 +54,10 @@ void run_print_report(struct run *run)
     char *table = ranks && cpus ? report_format(ranks, n) : NULL;
     if (table)
         fputs(table, stderr);
+    if (run->failures)
+        fprintf(stderr, "Failures:\n%s", run->failures);
+    free(run->failures);
+    run->failures = NULL;
     free(table);
     free(ranks);
     free(cpus);

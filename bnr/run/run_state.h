@@ -78,6 +78,7 @@ struct run {
     struct run_name *names;                   /* that ranks have published */
     struct run_spawned *spawned;              /* jobs that ranks have started, and that run */
     int lost_node;                            /* the last that was lost; its ranks end with it */
+    char *failures; /* lines of the report: who has failed, how, and when; malloc'ed, or NULL */
     char last_words[TABLE_MESSAGE_MAX + 512]; /* to be said at the next turn of the loop */
     bool drained;
     bool abandoned; /* the user does not want to wait for the output */
@@ -98,6 +99,8 @@ void run_list_running(struct run *run, char *text, size_t size);
 void run_say_killed(struct run *run);
 /* Print what --report asks for. */
 void run_print_report(struct run *run);
+/* Have the report say that a rank has failed: what, and when. */
+void run_note_failure(struct run *run, const char *what);
 
 /* Do what a step of the job says. */
 void run_follow(struct run *run, struct job_step step);

@@ -106,5 +106,6 @@ void run_explain_end(struct run *run, int rank, const struct job_facts *f, enum 
     size_t len = strlen(run->last_words);
     if (f->tolerant && run->job.state == JOB_RUNNING && !run->o->goes_on) /* no option says so */
         snprintf(run->last_words + len, sizeof(run->last_words) - len, "; the job goes on");
+    run_note_failure(run, run->last_words);
     mpir_abort(run->last_words);
 }

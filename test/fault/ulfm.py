@@ -8,6 +8,7 @@ Nothing asks mpiexec to let the ranks go on: it does so for a program that has t
 MPI_ERRORS_RETURN. Each scenario of ulfm.c, with several numbers of ranks, over shared memory, tcp, and two hosts that are pretended.
 """
 import os
+import re
 import subprocess
 import sys
 
@@ -57,6 +58,12 @@ def main():
                            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * LIMIT_S, check=False)
     if ended.returncode != 137 or "ok" in ended.stdout.split() or "goes on" in ended.stderr:
         print(f"not ok: --on-failure abort: status {ended.returncode}\n{ended.stdout}{ended.stderr}")
+        failed += 1
+    told = subprocess.run([mpiexec, "--report", "--timeout", str(LIMIT_S), "-n", "3", program, "known"],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * LIMIT_S, check=False).stderr
+    if not re.search(r"^Failures:\n  after \d+\.\d\d s: rank 2 on \S+ \(pid \d+\) was killed by signal 9 \(Killed\); "
+                     r"the job goes on$", told, re.M):
+        print(f"not ok: --report tells who has died, of what, and when:\n{told}")
         failed += 1
     print(f"{jobs} jobs, {failed} failed")
     sys.exit(1 if failed or not jobs else 0)

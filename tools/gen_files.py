@@ -33,6 +33,7 @@ FOLDERS = {
     "channels": "What all channels share.",
     "channels/loopback": "Messages of a process to itself.",
     "channels/shm": "Shared memory.",
+    "channels/pair": "Memory that two processes of two jobs share.",
     "channels/tcp": "TCP.",
     "channels/ofi": "Fabrics, by libfabric: a module.",
     "bnr/core": "Engines that know no file, process or loop.",

@@ -7,10 +7,12 @@
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "include/channel_help.h"
@@ -65,12 +67,36 @@ static void hostile_tcp(const char *card, unsigned round)
     close(fd);
 }
 
+/* The same at the socket that a card of pair names: words of wrong lengths and contents, and descriptors. */
+static void hostile_pair(const char *card, unsigned round)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    uint8_t bytes[600];
+    char name[64];
+    if (os_random(bytes, 250) || chan_params_get(card, "at", 0, name, sizeof(name)))
+        exit(1);
+    int len = snprintf(to.sun_path + 1, sizeof(to.sun_path) - 1, "vireo-pair-%s", name);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&to, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len))) {
+        perror("connect");
+        exit(1);
+    }
+    static const size_t lens[] = {0, 1, 64, 63, 65, 250};
+    for (unsigned i = 0; i < round % 4; i++)
+        (void)!send(fd, bytes, lens[(round + i) % 6], MSG_NOSIGNAL);
+    if (round % 5 == 4)
+        return; /* stay silent until this process ends */
+    usleep(2000);
+    close(fd);
+}
+
 static const struct {
     const char *name;
     struct conform_traits traits;
 } known[] = {
     {"loopback", {.joins_processes = false}},
     {"shm", {.joins_processes = true}},
+    {"pair", {.joins_processes = true, .notices_death = true, .checks_secret = true, .hostile = hostile_pair}},
     {"tcp",
      {.joins_processes = true,
       .notices_death = true,

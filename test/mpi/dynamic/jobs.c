@@ -6,6 +6,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -96,7 +97,7 @@ static int count_files(void)
     return count;
 }
 
-/* A value of /proc/self/status: VmRSS in KiB, or Threads. */
+/* A value of /proc/self/status: RssAnon in KiB, or Threads. */
 static long status_of(const char *key)
 {
     char line[256];
@@ -110,22 +111,25 @@ static long status_of(const char *key)
     return value;
 }
 
-static long begun[3];
+static long begun[4];
 
 static void note_growth(void)
 {
-    begun[0] = status_of("VmRSS");
+    malloc_trim(0); /* memory that is freed and kept is no growth */
+    begun[0] = status_of("RssAnon");
+    begun[3] = status_of("RssShmem");
     begun[1] = status_of("Threads");
     begun[2] = count_files();
 }
 
 static void check_growth(int cycles)
 {
-    long memory = status_of("VmRSS") - begun[0];
     for (int i = 0, found; i < 2000 && count_files() > begun[2]; i++) { /* the last connection is being closed */
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
         usleep(1000);
     }
+    malloc_trim(0);
+    long memory = status_of("RssAnon") - begun[0];
     claim(status_of("Threads") == begun[1], "as many threads as before");
     claim(count_files() <= begun[2], "no more descriptors than before");
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -134,6 +138,7 @@ static void check_growth(int cycles)
     if (memory > 256 + cycles / 8)
         printf("memory grew by %ld KiB in %d cycles\n", memory, cycles);
     claim(memory <= 256 + cycles / 8, "memory does not grow");
+    claim(status_of("RssShmem") - begun[3] < 4096, "shared memory is that of a few links that are being closed");
     if (getenv("JOBS_TELL") && !rank)
         printf("%d cycles: %ld KiB more\n", cycles, memory);
 }

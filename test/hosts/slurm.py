@@ -9,6 +9,7 @@ Starts a Slurm of its own, with two nodes on this machine, then with five, and e
 installed, or this user is not root.
 """
 import collections
+import contextlib
 import os
 import pathlib
 import pwd
@@ -123,6 +124,21 @@ class Slurm:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        for pid in self.steps(): # whose slurmd ended as they did
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def steps(self):
+        """Slurm's processes of steps, which are no children of slurmd's."""
+        found = []
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                words = (path / "cmdline").read_bytes(), (path / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[0].startswith(b"slurmstepd") and f"SLURM_CONF={self.folder}/slurm.conf".encode() in words[1]:
+                found.append(int(path.name))
+        return found
 
     def plugins(self):
         """Those by which srun starts ranks of MPI."""

@@ -59,6 +59,7 @@ struct wants {
 struct ready {
     int32_t error; /* an error class */
     int32_t mapped;
+    struct win_segment_lack lack;
 };
 
 struct making {
@@ -67,6 +68,7 @@ struct making {
     struct wants *wants;              /* [size], like the next two */
     struct win_segment_place *places; /* of the segments */
     struct ready *ready;
+    struct win_segment_lack lack;
     bool shares; /* a segment is made for this host */
     bool mapped; /* the members of this host map each other's memory */
     char *why;
@@ -192,12 +194,25 @@ static bool adds_up(const struct making *m)
     return true;
 }
 
+/* The same sentence at all members. */
+static int fail_memory(struct making *m, int rank, const struct win_segment_lack *lack)
+{
+    char what[160], there[64] = "no segment of so many can be made";
+    if (lack->room != UINT64_MAX)
+        snprintf(there, sizeof(there), "there are %llu", (unsigned long long)lack->room);
+    snprintf(what, sizeof(what),
+             "%llu bytes on the host of rank %d, and %s: ask for less memory, or raise the limit of "
+             "the control group",
+             (unsigned long long)lack->bytes, rank, there);
+    return fail(m, MPI_ERR_NO_MEM, what);
+}
+
 static int make_segment(struct making *m, struct win_segment_place *place)
 {
     if (!adds_up(m))
         return fail(m, MPI_ERR_NO_MEM, "the sizes of the members add up to too much");
     int rc = win_segment_make(&m->win->segment, (uint32_t)m->win->near_count,
-                              offset_of(m, m->win->near_count), place, m->why, m->why_size);
+                              offset_of(m, m->win->near_count), place, &m->lack);
     return rc ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
@@ -213,13 +228,26 @@ static void open_segment(struct making *m, const struct win_segment_place *place
         win_segment_close(segment);
 }
 
-/* The segment of this host; *error is this member's, and stays 0 where the others can do without.
- */
+/* Where nothing is shared: a segment of this process alone. */
+static int make_alone(struct making *m)
+{
+    struct win_segment_place place;
+    m->win->near_me = 0;
+    m->win->near_count = 1;
+    int rc = make_segment(m, &place);
+    win_segment_opened(&m->win->segment);
+    return rc;
+}
+
+/* The segment of this host, or of this process; *error is this member's, and stays 0 where the
+ * others can do without. */
 static int share(struct making *m, int *error)
 {
     struct win *win = m->win;
     struct win_segment_place mine = {0};
-    if (m->shares && win->near_me == 0)
+    if (!m->shares)
+        *error = make_alone(m);
+    else if (win->near_me == 0)
         *error = make_segment(m, &mine);
     int rc = exchange(m, &mine, m->places, sizeof(mine));
     const struct win_segment_place *place = &m->places[win_rank_of(win, 0)];
@@ -281,17 +309,6 @@ static uint64_t align_of(const struct info *info)
     return align > LINE && align <= HUGE_PAGE && !(align & (align - 1)) ? align : LINE;
 }
 
-/* Where nothing is shared: a segment of this process alone. */
-static int make_alone(struct making *m)
-{
-    struct win_segment_place place;
-    m->win->near_me = 0;
-    m->win->near_count = 1;
-    int rc = make_segment(m, &place);
-    win_segment_opened(&m->win->segment);
-    return rc;
-}
-
 /* Of a dynamic window, only the target knows what is attached. */
 static struct win_reach reach_of(struct win *win)
 {
@@ -305,6 +322,18 @@ static struct memory_place place_of(const struct win *win)
     if (win->flavor != MPI_WIN_FLAVOR_CREATE)
         return (struct memory_place){.fd = -1};
     return memory_place_of(win->base, (size_t)win->bytes);
+}
+
+/* A member with an error, of the greatest class; -1: none. */
+static int find_worst(const struct making *m)
+{
+    int worst = -1, error = MPI_SUCCESS;
+    for (int i = 0; i < m->win->size; i++) {
+        int theirs = errh_class_of_peer(m->ready[i].error);
+        worst = theirs > error ? i : worst;
+        error = theirs > error ? theirs : error;
+    }
+    return worst;
 }
 
 /* The rounds. The error is one of a round, or the same at all members. */
@@ -321,21 +350,20 @@ static int make_memory(struct making *m)
         win->wakes = near != NEAR_MEMORY;
         rc = share(m, &error);
     }
-    struct ready is = {error, m->win->segment.base != NULL};
+    struct ready is = {error, m->win->segment.base != NULL, m->lack};
     if (!rc)
         rc = exchange(m, &is, m->ready, sizeof(is));
     m->mapped = m->shares;
     for (int i = 0; i < win->near_count && !rc; i++)
         m->mapped = m->mapped && m->ready[win_rank_of(win, i)].mapped;
-    for (int i = 0, worst = 0; i < win->size && !rc; i++) {
-        int theirs = errh_class_of_peer(m->ready[i].error);
-        error = worst = theirs > worst ? theirs : worst;
-    }
-    if (rc || error || !m->mapped)
+    int worst = rc ? -1 : find_worst(m);
+    error = worst < 0 ? MPI_SUCCESS : errh_class_of_peer(m->ready[worst].error);
+    if (rc || error || (m->shares && !m->mapped))
         win_segment_close(&m->win->segment);
     win_segment_opened(&m->win->segment);
     if (!rc && error)
-        rc = fail(m, error, "another member has no memory for it");
+        rc = m->ready[worst].lack.bytes ? fail_memory(m, worst, &m->ready[worst].lack)
+                                        : fail(m, error, "a member has no memory for it");
     return rc;
 }
 
@@ -362,7 +390,9 @@ static int make_rest(struct making *m)
 static int make_own(struct making *m)
 {
     struct win *win = m->win;
-    int rc = m->mapped ? MPI_SUCCESS : make_alone(m);
+    int rc = m->win->segment.base ? MPI_SUCCESS : make_alone(m);
+    if (rc && m->lack.bytes)
+        (void)fail_memory(m, win->rank, &m->lack);
     if (!rc && win->flavor == MPI_WIN_FLAVOR_SHARED && win->size > 1 &&
         !(m->mapped && win->near_count == win->size))
         rc = fail(

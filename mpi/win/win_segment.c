@@ -53,25 +53,69 @@ static uint64_t number_in(const char *file, const char *key)
     return number;
 }
 
-/* Bytes that this process may still get, by the machine and by its control group. */
+/* Where control groups of a version have their files, and the names of some of these; cached: the
+ * lines of stat that count pages of files, which make room. */
+struct groups {
+    const char *mount, *limit, *used;
+    const char *cached[2];
+};
+
+static uint64_t number_of(const struct groups *groups, const char *group, const char *name,
+                          const char *key)
+{
+    char file[640];
+    snprintf(file, sizeof(file), "%s%s/%s", groups->mount, group, name);
+    return number_in(file, key);
+}
+
+/* Bytes that a control group leaves. */
+static uint64_t room_in(const struct groups *groups, const char *group)
+{
+    uint64_t limit = number_of(groups, group, groups->limit, NULL);
+    uint64_t used = number_of(groups, group, groups->used, NULL);
+    if (limit == UINT64_MAX || used == UINT64_MAX)
+        return UINT64_MAX;
+    for (int i = 0; i < 2; i++) {
+        uint64_t cached = number_of(groups, group, "memory.stat", groups->cached[i]);
+        used -= cached < used ? cached : 0;
+    }
+    return limit < used ? 0 : limit - used;
+}
+
+/* Bytes that a control group and those above it leave. Shortens group. */
+static uint64_t room_below(const struct groups *groups, char *group)
+{
+    uint64_t most = UINT64_MAX;
+    for (char *end = group; end;) {
+        uint64_t here = room_in(groups, group);
+        most = here < most ? here : most;
+        if ((end = strrchr(group, '/')))
+            *end = 0;
+    }
+    return most;
+}
+
+/* Bytes that this process may still get, by the machine and by its control groups. */
 static uint64_t room(void)
 {
+    static const struct groups first = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                        "memory.usage_in_bytes",
+                                        {"total_active_file ", "total_inactive_file "}};
+    static const struct groups second = {
+        "/sys/fs/cgroup", "memory.max", "memory.current", {"active_file ", "inactive_file "}};
     uint64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
     uint64_t swap = number_in("/proc/meminfo", "SwapFree:");
     uint64_t most =
         kilobytes == UINT64_MAX ? UINT64_MAX : (kilobytes + (swap == UINT64_MAX ? 0 : swap)) * 1024;
-    char line[512], path[640];
+    char line[512];
     FILE *in = fopen("/proc/self/cgroup", "re");
     while (in && fgets(line, sizeof(line), in)) {
-        if (strncmp(line, "0::", 3) != 0)
+        char *group = strchr(line, '/'), *name = strstr(line, ":memory:");
+        if (!group || (strncmp(line, "0::", 3) != 0 && !name))
             continue;
         line[strcspn(line, "\n")] = 0;
-        snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", line + 3);
-        uint64_t limit = number_in(path, NULL);
-        snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.current", line + 3);
-        uint64_t used = number_in(path, NULL);
-        if (limit != UINT64_MAX && used != UINT64_MAX && (limit < used || limit - used < most))
-            most = limit < used ? 0 : limit - used;
+        uint64_t less = room_below(name ? &first : &second, group);
+        most = less < most ? less : most;
     }
     if (in)
         fclose(in);
@@ -105,30 +149,22 @@ static int map(struct win_segment *segment, int fd, size_t len, uint32_t members
 }
 
 int win_segment_make(struct win_segment *segment, uint32_t members, uint64_t data,
-                     struct win_segment_place *place, char *why, size_t size)
+                     struct win_segment_place *place, struct win_segment_lack *lack)
 {
     struct stat stat;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), most = room();
     uint64_t len = (head_len(members) + data + page - 1) / page * page;
     *segment = (struct win_segment){.fd = -1};
+    *lack = (struct win_segment_lack){data, UINT64_MAX};
     if (data > most || data > PTRDIFF_MAX / 2) {
-        snprintf(why, size,
-                 "%llu bytes on this host, and there are %llu: ask for less memory, or "
-                 "raise the limit of the control group",
-                 (unsigned long long)data, (unsigned long long)most);
+        lack->room = most;
         return -ENOMEM;
     }
     int fd = os_segment_create("vireo-window", len, len);
-    if (fd < 0 || fstat(fd, &stat)) {
-        int rc = fd < 0 ? fd : -errno;
-        snprintf(why, size, "a segment of %llu bytes: %s", (unsigned long long)len, strerror(-rc));
-        if (fd >= 0)
-            close(fd);
-        return rc;
-    }
-    int rc = map(segment, fd, len, members);
+    if (fd < 0)
+        return fd;
+    int rc = fstat(fd, &stat) ? -errno : map(segment, fd, len, members);
     if (rc) {
-        snprintf(why, size, "a segment of %llu bytes: %s", (unsigned long long)len, strerror(-rc));
         close(fd);
         return rc;
     }

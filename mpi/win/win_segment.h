@@ -26,9 +26,14 @@ struct win_segment {
     int fd; /* of its maker until all have opened it; -1 */
 };
 
-/* Make one for so many members and bytes of data. Returns 0, or -errno with a sentence in why. */
+/* Why none was made: bytes of data, and how many there are; UINT64_MAX: there may be as many. */
+struct win_segment_lack {
+    uint64_t bytes, room;
+};
+
+/* Make one for so many members and bytes of data. Returns 0, or -errno with lack. */
 int win_segment_make(struct win_segment *segment, uint32_t members, uint64_t data,
-                     struct win_segment_place *place, char *why, size_t size);
+                     struct win_segment_place *place, struct win_segment_lack *lack);
 /* Map it. Returns 0 or -errno. */
 int win_segment_open(struct win_segment *segment, uint32_t members,
                      const struct win_segment_place *place);

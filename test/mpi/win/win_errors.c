@@ -193,10 +193,14 @@ static void making(void)
     FAILS(MPI_ERR_BASE, MPI_Win_create(NULL, 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     FAILS(MPI_ERR_NO_MEM,
           MPI_Win_allocate((MPI_Aint)1 << 50, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
-    /* One alone has no memory: the others hear of it. */
-    FAILS(MPI_ERR_NO_MEM,
-          MPI_Win_allocate(check_rank(MPI_COMM_WORLD) ? 8 : (MPI_Aint)1 << 50, 1, MPI_INFO_NULL,
-                           MPI_COMM_WORLD, &base, &win));
+    /* One alone has no memory: the others hear of it, by the same sentence. */
+    int rc = MPI_Win_allocate(check_rank(MPI_COMM_WORLD) ? 8 : (MPI_Aint)1 << 50, 1, MPI_INFO_NULL,
+                              MPI_COMM_WORLD, &base, &win);
+    char text[MPI_MAX_ERROR_STRING];
+    int len;
+    CHECK(check_class(rc) == MPI_ERR_NO_MEM);
+    OK(MPI_Error_string(rc, text, &len));
+    CHECK(strstr(text, " bytes on the host of rank 0, and there are "));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     FAILS(MPI_ERR_WIN, MPI_Win_fence(0, MPI_WIN_NULL));
     FAILS(MPI_ERR_WIN, MPI_Win_fence(0, (MPI_Win)&base));

@@ -54,6 +54,8 @@ seeds = {
     question(UNLOCK, MANY, tag=22, runs=b"\0") + question(LOCK, MANY | OP_FREE, op=b"\0", tag=23, runs=b"\0"),
     "lock_shared": question(LOCK, MANY | OP_FREE, op=b"\1", tag=20, runs=b"\0") + bytes([PROGRESS]) +
     question(UNLOCK, MANY | OP_FREE, op=b"\0", tag=22, runs=b"\0") + question(UNLOCK, MANY, tag=22, runs=b"\0"),
+    "lock_passing": b"".join(question(LOCK, MANY | OP_FREE, op=bytes([how]), tag=20 + how, runs=b"\0") + bytes([PROGRESS]) +
+                             question(UNLOCK, MANY | OP_FREE, op=b"\1", tag=30, runs=b"\0") for how in (2, 0, 2, 3, 1)),
     "operations": every,
     "spread": b"".join(operation(kind, n, at=160, gaps=True) for kind in range(4) for n in (40, 2400)),
     "forged": b"".join(operation(kind, 100, forged) for kind in range(5) for forged in ("one", "odd")),

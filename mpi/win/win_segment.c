@@ -55,12 +55,12 @@ static uint64_t number_in(const char *file, const char *key)
 
 /* Where control groups of a version have their files, and the names of some of these; cached: the
  * lines of stat that count pages of files, which make room. */
-struct groups {
+struct memory_groups {
     const char *mount, *limit, *used;
     const char *cached[2];
 };
 
-static uint64_t number_of(const struct groups *groups, const char *group, const char *name,
+static uint64_t number_of(const struct memory_groups *groups, const char *group, const char *name,
                           const char *key)
 {
     char file[640];
@@ -69,7 +69,7 @@ static uint64_t number_of(const struct groups *groups, const char *group, const 
 }
 
 /* Bytes that a control group leaves. */
-static uint64_t room_in(const struct groups *groups, const char *group)
+static uint64_t room_in(const struct memory_groups *groups, const char *group)
 {
     uint64_t limit = number_of(groups, group, groups->limit, NULL);
     uint64_t used = number_of(groups, group, groups->used, NULL);
@@ -83,7 +83,7 @@ static uint64_t room_in(const struct groups *groups, const char *group)
 }
 
 /* Bytes that a control group and those above it leave. Shortens group. */
-static uint64_t room_below(const struct groups *groups, char *group)
+static uint64_t room_below(const struct memory_groups *groups, char *group)
 {
     uint64_t most = UINT64_MAX;
     for (char *end = group; end;) {
@@ -98,10 +98,10 @@ static uint64_t room_below(const struct groups *groups, char *group)
 /* Bytes that this process may still get, by the machine and by its control groups. */
 static uint64_t room(void)
 {
-    static const struct groups first = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+    static const struct memory_groups first = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
                                         "memory.usage_in_bytes",
                                         {"total_active_file ", "total_inactive_file "}};
-    static const struct groups second = {
+    static const struct memory_groups second = {
         "/sys/fs/cgroup", "memory.max", "memory.current", {"active_file ", "inactive_file "}};
     uint64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
     uint64_t swap = number_in("/proc/meminfo", "SwapFree:");

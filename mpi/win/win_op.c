@@ -61,7 +61,7 @@ static int check_accumulate(struct win *win, struct win_op *op)
                          "the target datatype mixes types: all elements must be of one predefined "
                          "type");
     bool moves = op->how->code == OP_CODE_REPLACE || op->how->code == OP_CODE_NO_OP;
-    if (op->basic && !moves && op_check(op->how, op->basic->handle))
+    if (op->basic && op->count && !moves && op_check(op->how, op->basic->handle))
         return win_error(win, MPI_ERR_OP, op->function,
                          "the operation is not defined on the elements of the target datatype");
     return MPI_SUCCESS;

@@ -63,6 +63,7 @@ static void arguments(struct window *w)
           MPI_Accumulate(&v, 1, MPI_LONG, 0, window_at(w, 0, 0), 1, MPI_LONG, MPI_OP_NULL, win));
     FAILS(MPI_ERR_OP,
           MPI_Accumulate(&v, 1, MPI_DOUBLE, 0, window_at(w, 0, 0), 1, MPI_DOUBLE, MPI_BXOR, win));
+    OK(MPI_Accumulate(&v, 0, MPI_BYTE, 0, window_at(w, 0, 0), 0, MPI_BYTE, MPI_SUM, win));
     OK(MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8},
                               (MPI_Datatype[]){MPI_LONG, MPI_DOUBLE}, &pair));
     FAILS(MPI_ERR_TYPE, MPI_Put(&v, 1, MPI_LONG, 0, window_at(w, 0, 0), 1, pair, win));

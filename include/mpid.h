@@ -200,9 +200,11 @@ bool mpid_has_manager(void);
 bool mpid_app(int app, int *first, int *size);
 /* The number of the host that a rank of the world runs on, from 0; negative: unknown. */
 int mpid_node(uint32_t rank);
-/* Have put called when mpiexec's report is made, to append lines of the layer above: words with
- * tabs between them; the first is no number. */
+/* Have put called when mpiexec's report is made, to append lines of the layer above: three words with
+ * tabs between them; the first is no number. Behind "note" comes a sentence. */
 void mpid_set_report(void (*put)(FILE *file));
+/* Have the report say a sentence, once; where no report is asked for, nothing. */
+void mpid_report_note(const char *text);
 
 /* ---- space in objects of other layers ---- */
 

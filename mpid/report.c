@@ -9,6 +9,7 @@
 #include "mpid/device.h"
 #include "mpid/opening.h"
 #include "mpid/ports.h"
+#include "os/settings.h"
 
 /* The channel in use; or, where the peer has left or was lost, the one that was. NULL: none. */
 static const struct chan_ops *channel_of(const struct vc *vc)
@@ -40,6 +41,11 @@ static void put_vc(struct vc *vc, void *arg)
     const struct chan_ops *used = channel_of(vc);
     if (vc->state == VC_UNBOUND && !used)
         return;
+    if (vc->foreign) {
+        fprintf(file, "note\tconnected with a process of another job%s%s\t1\n", used ? " over " : ", in vain",
+                used ? used->name : "");
+        return;
+    }
     const struct bind_choice *choice = choose_again(vc);
     fprintf(file, "%u\t%s\t", vc->peer.rank,
             used ? used->name : vc_state_name((enum vc_state)vc->state));
@@ -69,6 +75,28 @@ void mpid_set_report(void (*put)(FILE *file))
     put_more = put;
 }
 
+enum { NOTES = 32 };
+static char *notes[NOTES];
+
+void mpid_report_note(const char *text)
+{
+    int i = 0;
+    if (!os_setting(OS_SETTING_REPORT))
+        return;
+    os_lock(&device.lock);
+    while (i < NOTES && notes[i] && strcmp(notes[i], text) != 0)
+        i++;
+    if (i < NOTES && !notes[i])
+        notes[i] = strdup(text);
+    os_unlock(&device.lock);
+}
+
+static void put_notes(FILE *file)
+{
+    for (int i = 0; i < NOTES && notes[i]; i++)
+        fprintf(file, "note\t%s\t1\n", notes[i]);
+}
+
 void report_put(void)
 {
     char *text = NULL;
@@ -79,6 +107,7 @@ void report_put(void)
     vc_each(put_vc, file);
     if (put_more)
         put_more(file);
+    put_notes(file);
     if (!fclose(file) && len)
         (void)BNR_Put(device.group, "mpid.report", text, len, BNR_PUT_REPLACE);
     free(text);

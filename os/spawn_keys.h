@@ -19,6 +19,7 @@ static const struct {
     {"map_by map-by mapper", "-map-by", true, true},
     {"bind_to bind-to", "-bind-to", true, true},
     {"ppr", "-ppr", true, true},
+    {"rank_by rank-by ranker", "-rank-by", true, false},
     {"npernode", "-npernode", false, false},
     {"mpi_initial_errhandler", "-initial-errhandler", false, false},
 };

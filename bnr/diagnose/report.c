@@ -23,6 +23,7 @@ enum {
     PEERS_WIDTH = 20,
     CHANNEL_WIDTH = 10,
     ALGORITHMS_MAX = 256,
+    NOTES_MAX = 64,
     COLLECTIVE_WIDTH = 20,
     NAME_WIDTH = 14,
 };
@@ -54,7 +55,15 @@ struct algorithm_calls {
     int ranks;
 };
 
+/* A sentence that ranks say. */
+struct remark {
+    char text[REASONS_MAX];
+    int first, ranks;
+};
+
 struct report {
+    struct remark *notes;
+    int notes_count;
     struct algorithm_calls *algorithms;
     int algorithms_count;
     struct kind *kinds;
@@ -164,6 +173,30 @@ static int take_algorithm(struct report *r, const char *line, const char *first,
     return 0;
 }
 
+/* Take a sentence of a rank's, from first to second. */
+static int take_note(struct report *r, int rank, const char *first, const char *second)
+{
+    char text[REASONS_MAX];
+    int i = 0;
+    if (!r->notes)
+        r->notes = calloc(NOTES_MAX, sizeof(*r->notes));
+    if (!r->notes)
+        return -ENOMEM;
+    copy_clean(text, sizeof(text), first + 1, (size_t)(second - first - 1));
+    while (i < r->notes_count && strcmp(r->notes[i].text, text) != 0)
+        i++;
+    if (i == NOTES_MAX)
+        return 0;
+    struct remark *note = &r->notes[i];
+    if (i == r->notes_count) {
+        r->notes_count++;
+        snprintf(note->text, sizeof(note->text), "%s", text);
+        note->first = rank;
+    }
+    note->ranks++;
+    return 0;
+}
+
 /* Take one line, without its newline. */
 static int take_line(struct report *r, int rank, int count, const char *line, size_t len)
 {
@@ -172,6 +205,8 @@ static int take_line(struct report *r, int rank, int count, const char *line, si
     const char *tab = memchr(line, '\t', len);
     const char *second = tab ? memchr(tab + 1, '\t', (size_t)(end - tab - 1)) : NULL;
     int peer = tab ? parse_peer(line, (size_t)(tab - line), count) : -1;
+    if (second && tab - line == 4 && !memcmp(line, "note", 4))
+        return take_note(r, rank, tab, second);
     if (second && islower((unsigned char)*line))
         return take_algorithm(r, line, tab, second, end);
     if (!second || peer < 0) {
@@ -411,6 +446,17 @@ static void print_algorithms(struct report *r)
     }
 }
 
+static void print_notes(const struct report *r)
+{
+    for (int i = 0; i < r->notes_count; i++) {
+        const struct remark *note = &r->notes[i];
+        fprintf(r->to, "%s  Rank %d", i ? "" : "\n", note->first);
+        if (note->ranks > 1)
+            fprintf(r->to, " and %d more", note->ranks - 1);
+        fprintf(r->to, ": %s\n", note->text);
+    }
+}
+
 /* Tell which ranks have put no report, where others have. */
 static int print_silent(struct report *r, const struct report_rank *ranks, int count)
 {
@@ -447,8 +493,10 @@ char *report_format(const struct report_rank *ranks, int count)
         rc = print_links(&r);
     else if (!rc)
         fputs("\n  No connections: no rank sent to another and reached MPI_Finalize.\n", r.to);
-    if (!rc)
+    if (!rc) {
         print_algorithms(&r);
+        print_notes(&r);
+    }
     if (!rc && r.bad_lines)
         fprintf(r.to, "\n  %zu lines of the ranks' reports were not understood.\n", r.bad_lines);
     if (fclose(r.to))
@@ -458,6 +506,7 @@ char *report_format(const struct report_rank *ranks, int count)
     free(r.kinds);
     free(r.links);
     free(r.algorithms);
+    free(r.notes);
     if (!rc)
         return text;
     free(text);

@@ -20,6 +20,8 @@
  *
  *     collective TAB algorithm TAB calls NEWLINE
  *
+ * A line whose first word is "note" has a sentence as its second one, which is shown as it is.
+ *
  * Equal rows are joined: ranks and peers show as ranges, and "each other" and
  * "itself" stand for the sets that differ only in the rank itself.
  */

@@ -18,6 +18,7 @@
 #include "bnr/host/names.h"
 #include "bnr/host/order.h"
 #include "bnr/launch/launch.h"
+#include "bnr/run/run_room.h"
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
 #include "os/be.h"
@@ -38,6 +39,7 @@ struct run_spawned {
     uint8_t told[ORDER_RECORD];
     size_t told_len;
     bool is_linked;
+    struct run_room room;
 };
 
 /* ---- starting ---- */
@@ -92,7 +94,6 @@ struct own_words {
     char *word[OWN_WORDS];
     int count;
     char keepalive[16], pretend[16];
-    char *hosts; /* to be freed; or NULL */
 };
 
 static void add_own(struct own_words *own, const char *option, const char *value)
@@ -103,43 +104,15 @@ static void add_own(struct own_words *own, const char *option, const char *value
     own->word[own->count++] = (char *)(uintptr_t)value;
 }
 
-static bool has_word(const uint8_t *bytes, size_t len, const char *word)
-{
-    for (size_t i = 0; i < len; i += strlen((const char *)bytes + i) + 1)
-        if (!strcmp((const char *)bytes + i, word))
-            return true;
-    return false;
-}
-
-/* The hosts of this job, as an option takes them; NULL: it was not told any, or memory is out. */
-static char *list_hosts(const struct hosts *hosts)
-{
-    char *text = NULL;
-    size_t len = 0;
-    FILE *to = hosts->count ? open_memstream(&text, &len) : NULL;
-    for (size_t i = 0; to && i < hosts->count; i++) {
-        const struct hosts_entry *host = &hosts->items[i];
-        fprintf(to, "%s%s%s%s:%u", i ? "," : "", host->user ? host->user : "", host->user ? "@" : "", host->name,
-                host->slots);
-    }
-    if (to && fclose(to)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-/* The new job may use the hosts of this one, and reaches them alike, unless the order names hosts. */
-static void fill_own(struct own_words *own, const struct options *o, int keepalive, const uint8_t *bytes, size_t len)
+/* hosts: those that it may use; NULL: the order names them, or none. They are reached as this job's are. */
+static void fill_own(struct own_words *own, const struct options *o, const char *hosts, int keepalive)
 {
     *own = (struct own_words){.count = 0};
     snprintf(own->keepalive, sizeof(own->keepalive), "%d", keepalive);
     snprintf(own->pretend, sizeof(own->pretend), "%d", o->pretend_hosts);
     own->word[own->count++] = (char *)(uintptr_t)"mpiexec";
     add_own(own, "-keepalive", own->keepalive);
-    if (!has_word(bytes, len, "-host") && !has_word(bytes, len, "-hostfile"))
-        own->hosts = list_hosts(&o->hosts);
-    add_own(own, "-host", own->hosts);
+    add_own(own, "-host", hosts);
     add_own(own, "-launcher-cmd", o->remote.command);
     add_own(own, "-launcher-exec", o->remote.program);
     add_own(own, "-prefix", o->remote.prefix);
@@ -156,6 +129,11 @@ static int find_own(char path[PATH_MAX])
     return 0;
 }
 
+static struct launch_binding bind_to_room(const struct run_room *room)
+{
+    return (struct launch_binding){.cpus = room->has_cpus ? &room->cpus : NULL, .cpus_len = sizeof(room->cpus)};
+}
+
 /* Start an mpiexec with these words behind a note, which ends when this process does. Returns 0 or -errno, with the failed
  * step. */
 static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, size_t len, const char **step)
@@ -170,23 +148,24 @@ static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, s
     *step = "read the order";
     bool is_good = len && !bytes[len - 1];
     size_t skip = is_good ? strlen((const char *)bytes) + 1 : 0;
-    if (is_good)
-        fill_own(&own, run->o, ends[0], bytes + skip, len - skip);
-    char **words = is_good ? list_words(own.word, bytes + skip, len - skip) : NULL;
-    char **environment = is_good ? order_environ(environ, (const char *)bytes) : NULL;
-    int rc = words && environment ? find_own(path) : -EINVAL;
+    int rc = is_good ? run_room_take(run, &s->room, bytes + skip, len - skip) : -EINVAL;
+    if (!rc)
+        fill_own(&own, run->o, s->room.hosts, ends[0]);
+    char **words = !rc ? list_words(own.word, bytes + skip, len - skip) : NULL;
+    char **environment = !rc ? order_environ(environ, (const char *)bytes) : NULL;
+    if (!rc)
+        rc = words && environment ? find_own(path) : -EINVAL;
     if (!rc)
         rc = launch_start(&(struct launch){.path = path,
                                            .argv = words,
                                            .envp = environment,
                                            .stream = {run->null_fd, STDOUT_FILENO, STDERR_FILENO},
-                                           .keep = {ends[0], -1, -1, -1}},
+                                           .keep = {ends[0], -1, -1, -1},
+                                           .binding = bind_to_room(&s->room)},
                           &s->pid, &s->pidfd, step);
     close(ends[0]);
     free(words);
     free(environment);
-    if (is_good)
-        free(own.hosts);
     return rc;
 }
 
@@ -242,8 +221,9 @@ static void listen_to(struct run *run, struct run_spawned *s)
     (void)uv_poll_start(s->poll, UV_READABLE, on_told);
 }
 
-static void free_spawned(struct run_spawned *s)
+static void free_spawned(struct run *run, struct run_spawned *s)
 {
+    run_room_leave(run, &s->room);
     if (s->poll) {
         uv_poll_stop(s->poll);
         uv_close((uv_handle_t *)s->poll, on_poll_closed);
@@ -276,7 +256,7 @@ static void spawn(struct run *run, int rank, uint32_t id, const uint8_t *bytes, 
         stdio_say(run->stdio, "mpiexec: the job that rank %d spawns cannot be started: %s: %s\n", rank, step,
                   strerror(-rc));
     if (s)
-        free_spawned(s);
+        free_spawned(run, s);
     tell(run, rank, id, EXIT_FAILED, "");
 }
 
@@ -447,7 +427,7 @@ bool run_spawn_reaped(struct run *run, int pid, int status, int *failed)
     if (s->poll)
         (void)hear(s);
     tell(run, s->rank, s->id, code, "");
-    free_spawned(s);
+    free_spawned(run, s);
     return true;
 }
 
@@ -472,6 +452,8 @@ void run_spawn_stop(struct run *run)
     while (run->spawned) {
         struct run_spawned *s = run->spawned;
         run->spawned = s->next;
-        free_spawned(s);
+        free_spawned(run, s);
     }
+    free(run->taken);
+    run->taken = NULL;
 }

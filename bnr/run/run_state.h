@@ -76,7 +76,9 @@ struct run {
     bool has_table, has_ask;
     bool *is_over;                            /* by rank: it has ended */
     struct run_name *names;                   /* that ranks have published */
-    struct run_spawned *spawned;              /* jobs that ranks have started, and that run */
+    struct run_spawned *spawned;              /* jobs that ranks have started, and that run, ... */
+    uint32_t *taken;                          /* ... and their processes: by host of the options (NULL: none), ... */
+    uint32_t taken_cpus;                      /* ... and those that are bound to free processors here */
     int lost_node;                            /* the last that was lost; its ranks end with it */
     char *failures; /* lines of the report: who has failed, how, and when; malloc'ed, or NULL */
     char last_words[TABLE_MESSAGE_MAX + 512]; /* to be said at the next turn of the loop */

@@ -12,6 +12,7 @@
 #include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/dynamic/dynamic.h"
+#include "mpi/dynamic/keys.h"
 #include "mpi/dynamic/order.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
@@ -67,8 +68,14 @@ static int read_program(const struct spawn_wish *wish, int i, struct order *orde
         snprintf(why, 256, "the info of command %d is no info object, or was freed", i);
         return MPI_ERR_INFO;
     }
-    int count = order_count(info, wish->maxprocs[i]);
+    struct info *keys = info ? keys_read(info, wish->commands[i]) : NULL;
+    if (info && !keys) {
+        snprintf(why, 256, "no memory");
+        return MPI_ERR_NO_MEM;
+    }
+    int count = order_count(keys, wish->maxprocs[i]);
     if (count < 0) {
+        info_destroy(keys);
         snprintf(why, 256, "key soft of command %d allows no number up to %d", i, wish->maxprocs[i]);
         return MPI_ERR_SPAWN;
     }
@@ -76,7 +83,8 @@ static int read_program(const struct spawn_wish *wish, int i, struct order *orde
     if (count)
         order_add(order, &(struct order_program){.command = wish->commands[i],
                                                  .argv = wish->argvs ? wish->argvs[i] : NULL,
-                                                 .info = info}, count);
+                                                 .info = keys}, count);
+    info_destroy(keys);
     return MPI_SUCCESS;
 }
 
@@ -161,8 +169,9 @@ static int spawn(const struct spawn_wish *wish, int root, MPI_Comm handle, MPI_C
  *   is sought along PATH
  * argv: at root, its arguments, without the name; NULL-terminated, or MPI_ARGV_NULL
  * maxprocs: at root, how many processes
- * info: at root, keys: wdir, path, host, hostfile, soft, env (NAME=VALUE, one a line), map_by, bind_to, ppr,
- *   npernode, mpi_initial_errhandler; others mean nothing
+ * info: at root, keys: wdir, path, host, hostfile, add-host, soft, env (NAME=VALUE, one a line), map_by, rank_by,
+ *   bind_to, ppr, npernode, mpi_initial_errhandler, and file, which has further ones, a line each, "key = value"; others
+ *   mean nothing, and mpiexec --report tells of them
  * root: the rank in comm whose arguments count
  * comm: an intracommunicator
  * intercomm: gets the intercommunicator; its error handler is comm's

@@ -101,6 +101,29 @@ int order_count(const struct info *info, int max)
 
 /* ---- info ---- */
 
+/* Keys with a meaning that is no option's. */
+static const char others[] = "soft env file";
+
+/* Whether keys, separated by blanks, has this one. */
+static bool has_key(const char *keys, const char *key)
+{
+    size_t len = strlen(key);
+    if (!len || strchr(key, ' '))
+        return false;
+    for (const char *at = keys; (at = strstr(at, key)) != NULL; at += len)
+        if ((at == keys || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+            return true;
+    return false;
+}
+
+bool order_has_key(const char *key)
+{
+    bool is_known = has_key(others, key);
+    for (size_t i = 0; i < sizeof(os_spawn_keys) / sizeof(os_spawn_keys[0]) && !is_known; i++)
+        is_known = has_key(os_spawn_keys[i].keys, key);
+    return is_known;
+}
+
 static const char *value_of(const struct info *info, const char *keys)
 {
     char key[64];

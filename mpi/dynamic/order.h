@@ -3,7 +3,7 @@
 /*
  * What MPI_Comm_spawn wants, as the words of an mpiexec command line. Info keys are those of the standard,
  * and names of mpiexec's options with '_' or '-' between their parts. Keys without a meaning are passed
- * over.
+ * over, and told of in mpiexec's report.
  */
 #ifndef MPI_ORDER_H
 #define MPI_ORDER_H
@@ -33,6 +33,9 @@ struct order_program {
 /* The largest number up to max that the key "soft" allows: "3,5:9,10:20:5" as MPI-5.0 11.8.4 has it. Returns max without
  * the key, and -1 where it cannot be read or allows none. */
 int order_count(const struct info *info, int max);
+
+/* Whether an info key has a meaning. */
+bool order_has_key(const char *key);
 
 /* Add a program, with so many processes. */
 void order_add(struct order *order, const struct order_program *program, int count);

@@ -114,6 +114,19 @@ static void several_hosts_have_a_column(void **state)
     free(text);
 }
 
+static void sentences_are_shown_once(void **state)
+{
+    static const char text[] = "note\tit is so\t1\nnote\tit is so\t1\n";
+    struct report_rank ranks[RANKS];
+    (void)state;
+    for (int r = 0; r < RANKS; r++)
+        ranks[r] = (struct report_rank){.pid = 1, .host = "here", .text = r ? text : NULL, .len = 18};
+    char *all = report_format(ranks, RANKS);
+    assert_non_null(all);
+    assert_non_null(strstr(all, "  Rank 1 and 2 more: it is so\n"));
+    free(all);
+}
+
 static void random_bytes_are_harmless(void **state)
 {
     (void)state;
@@ -140,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_hold),
         cmocka_unit_test(several_hosts_have_a_column),
+        cmocka_unit_test(sentences_are_shown_once),
         cmocka_unit_test(random_bytes_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,14 @@ static void test_soft(void **state)
     assert_int_equal(count("99999999999999999999", 5), -1);
 }
 
+static void test_keys(void **state)
+{
+    (void)state;
+    assert_true(order_has_key("wdir") && order_has_key("add-host") && order_has_key("mapper") && order_has_key("file"));
+    assert_false(order_has_key("arch") || order_has_key("wd ir") || order_has_key("") || order_has_key("host hosts"));
+    assert_false(order_has_key("ost") || order_has_key("by"));
+}
+
 /* The words as one text. */
 static void claim_words(const struct order *order, const char *all)
 {
@@ -101,7 +109,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_soft),
+        cmocka_unit_test(test_keys), cmocka_unit_test(test_soft),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_refused),
     };

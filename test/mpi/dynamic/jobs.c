@@ -4,10 +4,10 @@
  * Jobs that spawn and connect: jobs.py starts them. The first argument says what this one does; exits with
  * 0 if all is as it should be, and says otherwise what is not.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
 #include <mpi.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "test/mpi/dynamic/growth.h"
 
 static int rank, size;
 static MPI_Comm parent;
@@ -85,31 +87,6 @@ static void talk(MPI_Comm inter, int high)
 }
 
 /* ---- growth ---- */
-
-static int count_files(void)
-{
-    int count = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count;
-}
-
-/* A value of /proc/self/status: RssAnon in KiB, or Threads. */
-static long status_of(const char *key)
-{
-    char line[256];
-    long value = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof(line), file))
-        if (!strncmp(line, key, strlen(key)) && line[strlen(key)] == ':')
-            value = atol(line + strlen(key) + 1);
-    if (file)
-        fclose(file);
-    return value;
-}
 
 static long begun[4];
 
@@ -423,7 +400,7 @@ static void part(char *program, char *how)
     usleep(300000);
 }
 
-/* The same where word of the parting comes to mpiexec late: the daemon that brings it stands still for a second. */
+/* The same, but word of the parting comes to mpiexec late: the daemon that brings it stands still for a second. */
 static void part_late(char *program)
 {
     char *words[] = {"failing", "parted", NULL};
@@ -440,6 +417,43 @@ static void part_late(char *program)
         kill(daemon, SIGSTOP);
     MPI_Comm_disconnect(&inter);
     sleep(1);
+}
+
+/* A new process gets room that this job leaves: other processors, or another host, whose daemon starts it. */
+static void find_room(char *program, const char *how)
+{
+    char *words[] = {"roomer", NULL}, starter[2][32];
+    MPI_Comm inter[2];
+    cpu_set_t mine, its[2];
+    sched_getaffinity(0, sizeof(mine), &mine);
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter[i], MPI_ERRCODES_IGNORE);
+        MPI_Recv(&its[i], sizeof(its[i]), MPI_BYTE, 0, 1, inter[i], MPI_STATUS_IGNORE);
+        MPI_Recv(starter[i], sizeof(starter[i]), MPI_CHAR, 0, 2, inter[i], MPI_STATUS_IGNORE);
+    }
+    CPU_AND(&mine, &mine, &its[0]);
+    if (!strcmp(how, "cpus"))
+        claim(!CPU_COUNT(&mine), "the new process has processors of its own");
+    else
+        claim(!strcmp(starter[0], "vireod") && !strcmp(starter[1], "mpiexec"),
+              "the first is on the other host, and the second on this one, as no room is left");
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_disconnect(&inter[i]);
+}
+
+static void be_roomer(void)
+{
+    char path[64], starter[32] = "";
+    cpu_set_t mine;
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)getppid());
+    FILE *file = fopen(path, "r");
+    claim(file && fgets(starter, sizeof(starter), file), "the name of the process that has started this one");
+    fclose(file);
+    starter[strcspn(starter, "\n")] = 0;
+    sched_getaffinity(0, sizeof(mine), &mine);
+    MPI_Send(&mine, sizeof(mine), MPI_BYTE, 0, 1, parent);
+    MPI_Send(starter, sizeof(starter), MPI_CHAR, 0, 2, parent);
+    MPI_Comm_disconnect(&parent);
 }
 
 static int count_children(void)
@@ -708,7 +722,7 @@ int main(int argc, char **argv)
     char *child[] = {"child", "0", NULL}, *below[] = {"child", "2", NULL};
     claim((parent != MPI_COMM_NULL) == (getenv("JOBS_PARENT") || !strcmp(act, "child") || !strcmp(act, "number") ||
                                         !strcmp(act, "soft") || !strcmp(act, "failing") || !strcmp(act, "lost") ||
-                                        !strcmp(act, "left") || !strcmp(act, "stay") || !strcmp(act, "late")), "a parent exactly where this was spawned");
+                                        !strcmp(act, "left") || !strcmp(act, "stay") || !strcmp(act, "late") || !strcmp(act, "roomer")), "a parent exactly where this was spawned");
     if (!strcmp(act, "spawn"))
         spawn(argv[0], child, number, more);
     else if (!strcmp(act, "deep"))
@@ -767,8 +781,10 @@ int main(int argc, char **argv)
         part_late(argv[0]);
     else if (!strcmp(act, "early"))
         go_early(argv[0]);
-    else if (!strcmp(act, "late"))
-        be_late();
+    else if (!strcmp(act, "room"))
+        find_room(argv[0], argv[2]);
+    else if (!strcmp(act, "late") || !strcmp(act, "roomer"))
+        (!strcmp(act, "late") ? be_late : be_roomer)();
     else
         claim(0, "an act that there is");
     MPI_Finalize();

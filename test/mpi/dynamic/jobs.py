@@ -70,6 +70,10 @@ def main():
     check("MPI_Finalize while others are in the last collective", [0], start(1, "early"))
     check("a child that is killed, once it is parted", [0], start(2, "part", "parted"), holds=lambda text: "signal 9" in text)
     if not options:
+        if len(os.sched_getaffinity(0)) > 1:
+            check("processors that are free", [0], start(1, "room", "cpus", before=["-bind-to", "core"]))
+        check("slots that are free", [0], start(1, "room", "slots",
+              before=["--launcher-cmd", "env HOST=%h", "-host", "localhost:1,elsewhere:1"]))
         check("a child that is killed before mpiexec can have heard that it is parted", [0],
               start(2, "part_late", before=["--launcher-cmd", "env HOST=%h", "-host", "localhost:1,elsewhere:1"]),
               holds=lambda text: "signal 9" in text)

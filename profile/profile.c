@@ -10,7 +10,7 @@
 #include <time.h>
 
 const char *const profile_kind_names[PROFILE_KINDS] = {"p2p", "wait", "collective", "file",
-                                                       "setup"};
+                                                       "window", "setup"};
 
 static struct {
     bool is_on;

@@ -22,6 +22,7 @@ enum profile_kind {
     PROFILE_WAIT, /* for nonblocking communication */
     PROFILE_COLLECTIVE,
     PROFILE_FILE,
+    PROFILE_WINDOW,
     PROFILE_SETUP, /* of communicators, and MPI_Init and MPI_Finalize */
     PROFILE_KINDS
 };
@@ -115,6 +116,25 @@ void messages_write_receives(void);
 /* End: communicators are noted no more. Held by the caller: profile_lock. */
 void messages_close(void);
 
+/* ---- windows: epochs.c ---- */
+
+enum profile_epoch {
+    PROFILE_FENCE,
+    PROFILE_START,
+    PROFILE_EXPOSURE, /* from MPI_Win_post to MPI_Win_wait */
+    PROFILE_LOCK,
+    PROFILE_LOCK_ALL,
+    PROFILE_ANY_EPOCH
+};
+
+/* An operation on so many elements at a rank of a window. */
+void profile_operated(struct profile_span *span, int target, int64_t count, MPI_Datatype type);
+/* target: of a lock; otherwise -1. */
+void profile_epoch_begins(MPI_Win win, enum profile_epoch kind, int target);
+/* It ends where a call begins. */
+void profile_epoch_ends(const struct profile_span *span, MPI_Win win, enum profile_epoch kind,
+                        int target);
+
 /* ---- the trace: trace.c ---- */
 
 /* Times in ns of this process's clock. Held by the caller: profile_lock. */
@@ -125,6 +145,9 @@ void trace_begin(const struct profile_span *span, int thread);
 void trace_span(const struct profile_span *span, uint64_t ended_ns, int thread);
 /* One end of a message, within a call. */
 void trace_flow(uint64_t id, bool is_send, uint64_t at_ns, int thread);
+/* An epoch that was open from at_ns[0] to at_ns[1]. */
+void trace_epoch(enum profile_epoch kind, int target, uint64_t id, const uint64_t at_ns[2],
+                 int thread);
 /* Bring the parts of all ranks to rank 0, which writes the file. Collective. */
 void trace_merge(MPI_Comm comm);
 

@@ -198,6 +198,9 @@ void trace_span(const struct profile_span *span, uint64_t ended_ns, int thread)
     if (span->peer >= 0 && function->kind == PROFILE_P2P)
         snprintf(args, sizeof(args), ",\"args\":{\"peer\":%d,\"tag\":%d,\"bytes\":%lld,\"at\":\"%s\"}",
                  span->peer, span->tag, (long long)span->bytes, span->site);
+    else if (span->peer >= 0 && function->kind == PROFILE_WINDOW)
+        snprintf(args, sizeof(args), ",\"args\":{\"target\":%d,\"bytes\":%lld,\"at\":\"%s\"}", span->peer,
+                 (long long)span->bytes, span->site);
     else if (*span->site)
         snprintf(args, sizeof(args), ",\"args\":{\"at\":\"%s\"}", span->site);
     put_line("{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
@@ -229,6 +232,24 @@ void trace_flow(uint64_t id, bool is_send, uint64_t at_ns, int thread)
              (unsigned long long)id, is_send ? 's' : 'f',
             is_send ? "" : "\"bp\":\"e\",", since_base(at_ns), trace.rank, thread);
     note_id(&trace.ends[is_send], id);
+}
+
+void trace_epoch(enum profile_epoch kind, int target, uint64_t id, const uint64_t at_ns[2],
+                 int thread)
+{
+    static const char *const names[] = {[PROFILE_FENCE] = "fence", [PROFILE_START] = "start",
+                                        [PROFILE_EXPOSURE] = "exposure", [PROFILE_LOCK] = "lock",
+                                        [PROFILE_LOCK_ALL] = "lock all"};
+    char args[48] = "";
+    if (!part_is_open())
+        return;
+    if (target >= 0)
+        snprintf(args, sizeof(args), ",\"args\":{\"target\":%d}", target);
+    for (int i = 0; i < 2; i++)
+        put_line("{\"ph\":\"%c\",\"name\":\"%s\",\"cat\":\"epoch\",\"id\":\"%d.%llu\",\"ts\":%.3f,\"pid\":%d,"
+                 "\"tid\":%d%s},\n",
+                 i ? 'e' : 'b', names[kind], trace.rank, (unsigned long long)id, since_base(at_ns[i]),
+                 trace.rank, thread, args);
 }
 
 /* ---- making one file ---- */

@@ -18,7 +18,7 @@ import gen_interface
 OWN = ["MPI_Init", "MPI_Finalize"]              # in the order of profile.h
 KINDS = {"p2p": "P2P", "persist": "P2P", "part": "P2P", "buffer": "P2P", "request": "WAIT",
          "coll": "COLLECTIVE", "icoll": "COLLECTIVE", "pcoll": "COLLECTIVE", "neighbor": "COLLECTIVE",
-         "io": "FILE", "io_access": "FILE", "win": "P2P", "rma": "P2P",
+         "io": "FILE", "io_access": "FILE", "win": "WINDOW", "win_sync": "WINDOW", "rma": "WINDOW",
          "comm": "SETUP", "intercomm": "SETUP", "spawn": "SETUP", "port": "SETUP", "topo": "SETUP",
          "topo_graph": "SETUP"}
 
@@ -30,6 +30,9 @@ SENT = "profile_sent(&span, comm, dest, {tag}, {count}, {type});"
 RECEIVED = "profile_received(&span, &post, comm, status);"
 PEND = "profile_pend((uintptr_t)*{handle}, &(struct profile_pending){{.comm = comm, .post = post{more}}});"
 WAITS = "struct profile_waits waits;"
+OPERATED = "profile_operated(&span, target_rank, {count}, {type});"
+BEGINS = "profile_epoch_begins(win, PROFILE_{kind}, {target});"
+ENDS = "profile_epoch_ends(&span, win, PROFILE_{kind}, {target});"
 BEGIN = ("profile_waits_begin(&waits, {count}, {requests}, {statuses});")
 
 # name without MPI_ and _c -> (code before the call, after it if it succeeds, replaced
@@ -79,6 +82,21 @@ NOTES = [
     (r"(Wait|Test)some", WAITS + "\n    " + BEGIN.format(
         count="incount", requests="array_of_requests", statuses="array_of_statuses"),
      "", {"array_of_statuses": "waits.statuses"}),
+    (r"R?[Pp]ut|R?[Gg]et(_accumulate)?|R?[Aa]ccumulate",
+     OPERATED.format(count="target_count", type="target_datatype"), "", {}),
+    (r"Fetch_and_op|Compare_and_swap", OPERATED.format(count="1", type="datatype"), "", {}),
+    (r"Win_fence", ENDS.format(kind="FENCE", target=-1),
+     "if (!(assert & MPI_MODE_NOSUCCEED))\n            " + BEGINS.format(kind="FENCE", target=-1), {}),
+    (r"Win_start", "", BEGINS.format(kind="START", target=-1), {}),
+    (r"Win_complete", ENDS.format(kind="START", target=-1), "", {}),
+    (r"Win_post", "", BEGINS.format(kind="EXPOSURE", target=-1), {}),
+    (r"Win_wait", "", ENDS.format(kind="EXPOSURE", target=-1), {}),
+    (r"Win_test", "", "if (*flag)\n            " + ENDS.format(kind="EXPOSURE", target=-1), {}),
+    (r"Win_lock", "", BEGINS.format(kind="LOCK", target="rank"), {}),
+    (r"Win_unlock", ENDS.format(kind="LOCK", target="rank"), "", {}),
+    (r"Win_lock_all", "", BEGINS.format(kind="LOCK_ALL", target=-1), {}),
+    (r"Win_unlock_all", ENDS.format(kind="LOCK_ALL", target=-1), "", {}),
+    (r"Win_free", ENDS.format(kind="ANY_EPOCH", target=-1).replace("win,", "*win,"), "", {}),
     (r"Comm_(free|disconnect)", "profile_comm_gone(*comm);", "", {}),
 ]
 # How many of the statuses count, and whose requests'.

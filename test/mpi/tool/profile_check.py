@@ -94,6 +94,30 @@ def check_trace(trace, ranks):
         assert count["MPI_Init"] == count["MPI_Finalize"] == 1, count
 
 
+def check_windows(mpiexec, ranks, options, program):
+    """A trace has the target and bytes of each operation, and each epoch around its operations."""
+    run(mpiexec, ranks, [*options, "--trace", "windows.json"], program, ["windows"])
+    with open("windows.json", encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    os.unlink("windows.json")
+    for rank in range(ranks):
+        mine, to = [e for e in events if e["pid"] == rank], (rank + 1) % ranks
+        spans = {e["name"]: e for e in mine if e["ph"] == "X"}
+        begins = {e["id"]: e for e in mine if e["ph"] == "b"}
+        epochs = {begins[e["id"]]["name"]: (begins[e["id"]], e) for e in mine if e["ph"] == "e"}
+        assert sorted(epochs) == ["exposure", "fence", "lock", "lock all", "start"], epochs
+        assert len(begins) == len(epochs), begins
+        assert epochs["lock"][0]["args"] == {"target": to}, epochs["lock"]
+        for name, epoch, target, size in (("MPI_Put", "fence", to, 16), ("MPI_Get", "start", rank, 12),
+                                          ("MPI_Rput", "lock", to, 8),
+                                          ("MPI_Fetch_and_op", "lock all", to, 4)):
+            span, (begin, end) = spans[name], epochs[epoch]
+            assert span["cat"] == "window" and span["args"].items() >= {"target": target, "bytes": size}.items(), span
+            assert begin["ts"] - SLACK_US <= span["ts"], (begin, span)
+            assert span["ts"] + span["dur"] <= end["ts"] + SLACK_US, (span, end)
+        assert spans["MPI_Win_unlock_all"]["cat"] == "window", spans
+
+
 def check_summary(summary, text, ranks):
     assert summary["format"] == "vireo-summary-1" and summary["size"] == ranks
     assert [r["rank"] for r in summary["ranks"]] == list(range(ranks))
@@ -154,6 +178,7 @@ def main():
             assert "no/such/folder/t': No such file" in done.stderr, done.stderr
             assert done.stderr.count("\n") == 1, done.stderr
         check_parts(mpiexec, ranks, options, program)
+        check_windows(mpiexec, ranks, options, program)
         assert sorted(os.listdir(".")) == ["summary.json", "trace.json"], os.listdir(".")
         check_own_share(mpiexec, ranks, options, program)
     print("ok")

@@ -117,6 +117,40 @@ static void wrong(void)
     MPI_Send(&size, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
 }
 
+/* Each kind of epoch, with operations; profile_check.py knows how many. */
+static void windows(void)
+{
+    MPI_Win win;
+    MPI_Group all, self;
+    MPI_Request request;
+    int *base, next, flag = 0;
+    OK(MPI_Win_allocate(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    OK(MPI_Win_get_group(win, &all));
+    OK(MPI_Group_incl(all, 1, &rank, &self));
+    next = to;
+    OK(MPI_Win_fence(0, win));
+    OK(MPI_Put(out, 4, MPI_INT, next, 0, 4, MPI_INT, win));
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    OK(MPI_Win_post(self, 0, win));
+    OK(MPI_Win_start(self, 0, win));
+    OK(MPI_Get(in, 3, MPI_INT, rank, 0, 3, MPI_INT, win));
+    OK(MPI_Win_complete(win));
+    while (!flag)
+        OK(MPI_Win_test(win, &flag));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win));
+    OK(MPI_Rput(out, 2, MPI_INT, next, 4, 2, MPI_INT, win, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Win_unlock(next, win));
+    OK(MPI_Win_lock_all(0, win));
+    OK(MPI_Fetch_and_op(out, in, MPI_INT, next, 8, MPI_SUM, win));
+    OK(MPI_Win_flush(next, win));
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Group_free(&all));
+    OK(MPI_Group_free(&self));
+    OK(MPI_Win_free(&win));
+    OK(MPI_Finalize());
+}
+
 /* Some calls, and then nothing that ends; or one rank is killed outside of MPI. */
 static void end_badly(int dies)
 {
@@ -143,6 +177,10 @@ int main(int argc, char **argv)
     size = check_size(MPI_COMM_WORLD);
     to = (rank + 1) % size;
     from = (rank + size - 1) % size;
+    if (!strcmp(argv[1], "windows")) {
+        windows();
+        return 0;
+    }
     if (!strcmp(argv[1], "hang") || !strcmp(argv[1], "die"))
         end_badly(!strcmp(argv[1], "die"));
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &dup));

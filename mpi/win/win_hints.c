@@ -3,24 +3,69 @@
 /* The hints of windows; see win_hints.h. */
 #include "mpi/win/win_hints.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/info.h"
 
-/* Those that are kept as they were given, and the value of each that was not. */
+enum { ALIGN_MAX = 2 << 20 };
+
+static bool is_truth(const char *value)
+{
+    return !strcmp(value, "true") || !strcmp(value, "false");
+}
+
+/* none, or some of four words, with commas between them. */
+static bool is_ordering(const char *value)
+{
+    if (!strcmp(value, "none"))
+        return true;
+    for (;; value += 4) {
+        if (value[0] != 'r' && value[0] != 'w')
+            return false;
+        if (value[1] != 'a' || (value[2] != 'r' && value[2] != 'w'))
+            return false;
+        if (value[3] != ',')
+            return !value[3];
+    }
+}
+
+static bool is_ops(const char *value)
+{
+    return !strcmp(value, "same_op") || !strcmp(value, "same_op_no_op");
+}
+
+static bool is_number(const char *value)
+{
+    return *value && strlen(value) < 19 && strspn(value, "0123456789") == strlen(value);
+}
+
+static bool is_alignment(const char *value)
+{
+    unsigned long long align = is_number(value) ? strtoull(value, NULL, 10) : 0;
+    return align && align <= ALIGN_MAX && !(align & (align - 1));
+}
+
+static bool is_text(const char *value)
+{
+    return *value;
+}
+
+/* Those that are kept if they mean something, and the value of each that was not given. */
 static const struct {
     const char *key, *otherwise;
+    bool (*is_good)(const char *value); /* NULL: it is not the program's */
 } hints[] = {
-    {"no_locks", "false"},
-    {"accumulate_ordering", "rar,raw,war,waw"},
-    {"accumulate_ops", "same_op_no_op"},
-    {"mpi_accumulate_granularity", "0"},
-    {"same_size", "false"},
-    {"same_disp_unit", "false"},
-    {"alloc_shared_noncontig", "false"},
-    {"mpi_minimum_memory_alignment", "64"},
-    {"mpi_assert_memory_alloc_kinds", NULL},
-    {"mpi_memory_alloc_kinds", "mpi,system"},
+    {"no_locks", "false", is_truth},
+    {"accumulate_ordering", "rar,raw,war,waw", is_ordering},
+    {"accumulate_ops", "same_op_no_op", is_ops},
+    {"mpi_accumulate_granularity", "0", is_number},
+    {"same_size", "false", is_truth},
+    {"same_disp_unit", "false", is_truth},
+    {"alloc_shared_noncontig", "false", is_truth},
+    {"mpi_minimum_memory_alignment", "64", is_alignment},
+    {"mpi_assert_memory_alloc_kinds", NULL, is_text},
+    {"mpi_memory_alloc_kinds", "mpi,system", NULL},
 };
 
 enum {
@@ -47,7 +92,8 @@ int win_set_hints(struct win *win, const struct info *info)
     int rc = MPI_SUCCESS;
     os_lock(&win->lock);
     for (int i = 0; i < HINTS && info && !rc; i++) {
-        if (info_read(info, hints[i].key, value, sizeof(value)) < 0)
+        if (info_read(info, hints[i].key, value, sizeof(value)) < 0 || !hints[i].is_good ||
+            !hints[i].is_good(value))
             continue;
         if (!win->info)
             win->info = info_create();

@@ -55,6 +55,7 @@ struct wants {
     struct win_reach reach;
     struct memory_place place;
     uint64_t near; /* enum near: with all others of its host */
+    uint64_t noncontiguous;
 };
 struct ready {
     int32_t error; /* an error class */
@@ -342,10 +343,12 @@ static int make_memory(struct making *m)
     struct win *win = m->win;
     int error = MPI_SUCCESS;
     struct wants mine = {(uint64_t)win->bytes, win->unit,     align_of(m->wish->info),
-                         reach_of(win),        place_of(win), near_all(win)};
+                         reach_of(win),        place_of(win), near_all(win), win->noncontiguous};
     int rc = exchange(m, &mine, m->wants, sizeof(mine));
     if (!rc) {
         enum near near = agreed_near(m);
+        for (int i = 0; i < win->near_count; i++) /* it holds if all of them have said so */
+            win->noncontiguous = win->noncontiguous && m->wants[win_rank_of(win, i)].noncontiguous;
         m->shares = near != NEAR_NOTHING;
         win->wakes = near != NEAR_MEMORY;
         rc = share(m, &error);

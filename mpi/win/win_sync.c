@@ -400,6 +400,7 @@ static const char *begin_lock(struct win *win, struct win_target *target, enum w
 {
     os_lock(&win->lock);
     const char *wrong = target->locked   ? "the target is locked by this process already"
+                        : win->no_locks  ? "the window was made with the hint no_locks"
                         : !may_lock(win) ? "an epoch of another kind is open here"
                                          : NULL;
     *looks = is_time_to_look(win);
@@ -503,14 +504,16 @@ int win_lock_all(struct win *win, int assert, const char *function)
     if (win_is_revoked(win))
         return win_failed(win, MPI_SUCCESS, function, -1);
     os_lock(&win->lock);
-    bool good = may_lock(win) && win->access != WIN_LOCK, looks = is_time_to_look(win);
+    bool may = may_lock(win) && win->access != WIN_LOCK, looks = is_time_to_look(win);
+    bool good = may && !win->no_locks;
     if (good) {
         win_set_access(win, WIN_LOCK_ALL);
         set_open_all(win, assert & MPI_MODE_NOCHECK);
     }
     os_unlock(&win->lock);
     if (!good)
-        return win_no_epoch(win, function, "an epoch is open here: end it first");
+        return win_no_epoch(win, function, may ? "the window was made with the hint no_locks"
+                                               : "an epoch is open here: end it first");
     if (looks)
         (void)mpid_progress();
     for (int i = 0; i < win->near_count && !win->open_all; i++) {

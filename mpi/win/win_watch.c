@@ -12,6 +12,7 @@
 #include "mpi/busy.h"
 #include "mpi/call_text.h"
 #include "mpi/comm/group.h"
+#include "mpi/info.h"
 #include "mpi/init.h"
 #include "mpi/known.h"
 #include "mpi/left.h"
@@ -30,7 +31,7 @@ struct pending {
 /* What members tell each other: of their memory, and of a fence. */
 struct told {
     uint64_t size;
-    int64_t unit;
+    int64_t unit, no_locks;
 };
 struct fence_told {
     int32_t assert, rank;
@@ -656,7 +657,7 @@ static void destroy(struct win_watch *w)
 static int fill(struct win_watch *w)
 {
     struct win *win = w->win;
-    struct told mine = {(uint64_t)win->bytes, win->unit};
+    struct told mine = {(uint64_t)win->bytes, win->unit, win->no_locks};
     size_t size = (size_t)win->size;
     w->told = calloc(size, sizeof(*w->told));
     w->ranks = calloc(size, sizeof(*w->ranks));
@@ -673,6 +674,34 @@ static int fill(struct win_watch *w)
     return board_give_all(win, &mine, w->told, sizeof(mine));
 }
 
+static bool is_said(const struct win *win, const char *hint)
+{
+    const char *value = win->info ? info_get(win->info, hint) : NULL;
+    return value && !strcmp(value, "true");
+}
+
+/* Hints that say something of all members. */
+static void check_hints(const struct win_watch *w)
+{
+    const struct told *all = w->told, *mine = &all[w->win->rank];
+    struct mpid_call_site site;
+    char call[CALL_TEXT], text[2 * CALL_TEXT];
+    for (int i = 0; i < w->win->size; i++) {
+        const char *hint =
+            is_said(w->win, "same_size") && all[i].size != mine->size             ? "same_size"
+            : is_said(w->win, "same_disp_unit") && all[i].unit != mine->unit      ? "same_disp_unit"
+            : all[i].no_locks != mine->no_locks                                   ? "no_locks"
+                                                                                  : NULL;
+        if (!hint)
+            continue;
+        mpid_find_site(&site);
+        call_text(call, init_world.rank, &site, &site);
+        snprintf(text, sizeof(text), "--check: %s: its hint %s is not so of rank %d of the window", call,
+                 hint, i);
+        mpid_abort(MPI_ERR_INFO_VALUE & 0xff, text);
+    }
+}
+
 int win_watch_begin(struct win *win)
 {
     struct win_watch *w = calloc(1, sizeof(*w));
@@ -686,6 +715,7 @@ int win_watch_begin(struct win *win)
         destroy(w);
         return rc;
     }
+    check_hints(w);
     win->watch = w;
     publish(w);
     known_on_any(learn_any);

@@ -225,6 +225,79 @@ static void alignment(void)
     OK(MPI_Info_free(&info));
 }
 
+/* Of hints, those that mean something are kept. */
+static void hints(void)
+{
+    static const struct {
+        const char *key, *value, *then; /* then: what the window says */
+    } given[] = {
+        {"no_locks", "perhaps", "false"},
+        {"no_locks", "true", "true"},
+        {"accumulate_ordering", "rar,war", "rar,war"},
+        {"accumulate_ordering", "none", "none"},
+        {"accumulate_ordering", "rar,", "rar,raw,war,waw"},
+        {"accumulate_ordering", "rarwaw", "rar,raw,war,waw"},
+        {"accumulate_ops", "same_op", "same_op"},
+        {"accumulate_ops", "any_op", "same_op_no_op"},
+        {"mpi_accumulate_granularity", "8", "8"},
+        {"mpi_accumulate_granularity", "-1", "0"},
+        {"same_size", "true", "true"},
+        {"same_disp_unit", "TRUE", "false"},
+        {"mpi_minimum_memory_alignment", "4096", "4096"},
+        {"mpi_minimum_memory_alignment", "48", "64"},
+        {"mpi_minimum_memory_alignment", "4194304", "64"},
+        {"mpi_memory_alloc_kinds", "cuda", "mpi,system"},
+        {"mpi_assert_memory_alloc_kinds", "system", "system"},
+    };
+    char value[64];
+    long *base;
+    int flag;
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+        MPI_Info info;
+        MPI_Win win;
+        OK(MPI_Info_create(&info));
+        OK(MPI_Info_set(info, given[i].key, given[i].value));
+        OK(MPI_Win_allocate(64, 8, info, MPI_COMM_WORLD, &base, &win));
+        OK(MPI_Info_free(&info));
+        OK(MPI_Win_get_info(win, &info));
+        OK(MPI_Info_get(info, given[i].key, sizeof(value) - 1, value, &flag));
+        CHECK(flag && !strcmp(value, given[i].then));
+        OK(MPI_Info_free(&info));
+        OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+        if (!strcmp(given[i].key, "no_locks") && !strcmp(given[i].then, "true")) {
+            FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+            FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock_all(0, win));
+        }
+        OK(MPI_Win_free(&win));
+    }
+}
+
+/* Members that do not agree on alloc_shared_noncontig have one memory all the same. */
+static void torn(void)
+{
+    MPI_Comm host;
+    MPI_Info info;
+    MPI_Win win;
+    long *mine, *theirs;
+    MPI_Aint bytes;
+    int unit;
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+    int rank = check_rank(host), size = check_size(host);
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "alloc_shared_noncontig", rank % 2 ? "true" : "false"));
+    OK(MPI_Win_allocate_shared(16, 8, info, host, &mine, &win));
+    mine[0] = mine[1] = rank + 1;
+    OK(MPI_Win_fence(0, win));
+    for (int i = 0; i < size; i++) {
+        OK(MPI_Win_shared_query(win, i, &bytes, &unit, &theirs));
+        CHECK(theirs[0] == i + 1 && theirs[1] == i + 1);
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    OK(MPI_Win_free(&win));
+    OK(MPI_Info_free(&info));
+    OK(MPI_Comm_free(&host));
+}
+
 /* Memory that processes of one host load and store. */
 static void shared(void)
 {
@@ -261,6 +334,8 @@ int main(int argc, char **argv)
     making();
     alignment();
     shared();
+    hints();
+    torn();
     for (int kind = 0; kind < WINDOW_KINDS; kind++) {
         struct window w = window_open(MPI_COMM_WORLD, (enum window_kind)kind, 64);
         OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));

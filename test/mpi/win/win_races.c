@@ -312,6 +312,19 @@ static void result_is_origin(void)
     UNLOCK_ALL();
 }
 
+static void hint_untrue(const char *key, MPI_Aint bytes, int unit)
+{
+    MPI_Info info;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, key, strcmp(key, "no_locks") || me ? "true" : "false"));
+    OK(MPI_Win_free(&w.win));
+    OK(MPI_Win_allocate(bytes, unit, info, MPI_COMM_WORLD, &w.mine, &w.win));
+    OK(MPI_Info_free(&info));
+}
+static void hint_size(void) { hint_untrue("same_size", me == 1 ? 8 : 16, 1); }
+static void hint_unit(void) { hint_untrue("same_disp_unit", 16, me == 1 ? 8 : 4); }
+static void hint_locks(void) { hint_untrue("no_locks", 16, 1); }
+
 /* ---- well: conflicts ---- */
 
 static void apart(void) { FENCE(); AT(0) PUT(0, 8); AT(1) PUT(8, 8); END(); }
@@ -618,6 +631,9 @@ static const struct {
     RACE(no_precede, "Put", "Win_fence")
     RACE(wrong_type, "Put", "")
     RACE(result_is_origin, "Fetch_and_op", "")
+    RACE(hint_size, "Win_allocate", "")
+    RACE(hint_unit, "Win_allocate", "")
+    RACE(hint_locks, "Win_allocate", "")
     FINE(apart) FINE(two_fences) FINE(get_get_same) FINE(strides_apart) FINE(two_epochs) FINE(epoch_apart)
     FINE(exclusive) FINE(readers) FINE(put_flush_put) FINE(flush_barrier) FINE(flush_all_ibarrier)
     FINE(flush_message) FINE(flush_ssend) FINE(flush_probe) FINE(flush_irecv) FINE(right_root)

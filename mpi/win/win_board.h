@@ -70,6 +70,7 @@ struct board {
 struct board_head {
     _Atomic uint32_t busy; /* guards sites, synced, and published */
     uint32_t sites;
+    _Atomic uint32_t versions; /* of published: raised after each change */
     struct known synced; /* what those have known that called MPI_Win_sync */
     struct mpid_call_site site[BOARD_SITES];
 };

@@ -51,6 +51,7 @@ struct win_watch {
     uint16_t began;     /* the call that began the access epoch, and ... */
     uint16_t used;      /* ... the last operation in it */
     uint32_t serials;
+    uint32_t version;   /* of what members published, known to this process */
     bool full;          /* it was told that a log is */
     struct pending *pending;
     struct known *heard; /* in words that end an exposure */
@@ -115,6 +116,7 @@ static void publish(struct win_watch *w)
     if (!board_hold(&w->board.head->busy))
         return;
     w->board.published[w->win->rank] = now;
+    atomic_fetch_add(&w->board.head->versions, 1);
     board_release(&w->board.head->busy);
 }
 
@@ -254,22 +256,42 @@ static bool find_piece(struct win *win, const struct stretch *bytes, struct stre
     return win_has(win, bytes->at, (bytes->count - 1) * bytes->step + bytes->len);
 }
 
+/* Of the memory of a window, the part that a stretch is in. */
+static bool find(struct win *win, const struct stretch *bytes, int *target, struct stretch *part)
+{
+    *target = win->rank;
+    return win->flavor == MPI_WIN_FLAVOR_DYNAMIC ? find_piece(win, bytes, part)
+                                                 : find_part(win, bytes, target, part);
+}
+
 static void enter_place(struct win_watch *w, const struct busy_place *place, const struct board_access *as)
 {
     struct stretch bytes[BUSY_STRETCHES];
-    int n = busy_stretches(place, bytes), target = w->win->rank;
+    int n = busy_stretches(place, bytes), target;
     struct board_access access = *as;
     for (int i = 0; i < n; i++)
-        if (w->win->flavor == MPI_WIN_FLAVOR_DYNAMIC ? find_piece(w->win, &bytes[i], &access.bytes)
-                                                     : find_part(w->win, &bytes[i], &target, &access.bytes))
+        if (find(w->win, &bytes[i], &target, &access.bytes))
             enter(w, target, &access);
+}
+
+static bool is_outside(struct win *win, const struct stretch *bytes, int n)
+{
+    struct stretch part;
+    int target, i = 0;
+    while (i < n && !find(win, &bytes[i], &target, &part))
+        i++;
+    return i == n;
 }
 
 /* Windows come and go in calls of all threads: a program that frees one while another thread uses its
  * memory is wrong. */
 static void touched(const struct busy_place *place, const struct mpid_call_site *site, uint32_t step)
 {
-    for (struct win_watch *w = watches; w; w = w->next) {
+    struct stretch bytes[BUSY_STRETCHES];
+    int n = watches ? busy_stretches(place, bytes) : 0;
+    for (struct win_watch *w = watches; w && n; w = w->next) {
+        if (is_outside(w->win, bytes, n))
+            continue;
         struct board_access access = {.kind = place->writes ? BOARD_WRITE : BOARD_READ,
                                       .origin = init_world.rank, .by = init_world.rank, .done = step,
                                       .via = w->win->rank};
@@ -479,6 +501,8 @@ static void freed(const void *request)
 {
     for (struct win_watch *w = watches; w; w = w->next) {
         struct pending *found = NULL;
+        if (!w->pending)
+            continue;
         os_lock_slow(&lock);
         for (struct pending **link = &w->pending; *link && !found; link = &(*link)->next)
             if ((*link)->request == request) {
@@ -626,8 +650,10 @@ void win_watch_sync(struct win *win)
 static void learn_any(void)
 {
     for (struct win_watch *w = watches; w; w = w->next) {
-        if (!board_hold(&w->board.head->busy))
+        uint32_t version = atomic_load(&w->board.head->versions);
+        if (version == w->version || !board_hold(&w->board.head->busy))
             continue;
+        w->version = version;
         for (int i = 0; i < w->win->size; i++)
             known_learn(&w->board.published[i]);
         board_release(&w->board.head->busy);

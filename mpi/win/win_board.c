@@ -181,9 +181,34 @@ struct mpid_call_site board_site_of(struct board *board, uint16_t number)
 
 /* ---- accesses ---- */
 
-bool board_is_over(const struct board_access *access)
+static bool is_over(const struct board_access *access, const struct known *now)
 {
-    return access->done && (access->by < 0 || known_has(access->by, access->done));
+    return access->done &&
+           (access->by < 0 || now->step[(unsigned)access->by % KNOWN_SLOTS] >= access->done);
+}
+
+static uint32_t rows(const struct board_log *log)
+{
+    return log->count < BOARD_LOG ? log->count : BOARD_LOG;
+}
+
+/* The first row from i on whose bytes touch these; BOARD_LOG: there is none. */
+static uint32_t near(const struct board_log *log, uint32_t i, const struct stretch *bytes)
+{
+    uint64_t first = bytes->at, end = bytes->at + (bytes->count - 1) * bytes->step + bytes->len;
+    for (uint32_t count = rows(log); i < count; i++)
+        if (log->first[i] <= end && log->end[i] >= first)
+            return i;
+    return BOARD_LOG;
+}
+
+static void put(struct board_log *log, uint32_t i, const struct board_access *access)
+{
+    const struct stretch *bytes = &access->bytes;
+    log->row[i] = *access;
+    log->first[i] = bytes->at;
+    log->end[i] = bytes->at + (bytes->count - 1) * bytes->step + bytes->len;
+    log->open[i] = access->done ? -1 : access->origin;
 }
 
 static bool is_atomic(const struct board_access *a)
@@ -214,10 +239,11 @@ static enum board_conflict conflict(const struct board_access *a, const struct b
 enum board_conflict board_find(const struct board_log *log, const struct board_access *new,
                                struct board_access *found, uint64_t *at, uint64_t *len)
 {
-    for (uint32_t i = 0; i < log->count && i < BOARD_LOG; i++) {
+    struct known now = known_now();
+    for (uint32_t i = 0; (i = near(log, i, &new->bytes)) < BOARD_LOG; i++) {
         const struct board_access *old = &log->row[i];
         enum board_conflict what = conflict(old, new);
-        if (!what || !stretch_meets(&old->bytes, &new->bytes, at, len) || board_is_over(old))
+        if (!what || !stretch_meets(&old->bytes, &new->bytes, at, len) || is_over(old, &now))
             continue;
         *found = *old;
         return what;
@@ -234,40 +260,61 @@ static bool is_like(const struct board_access *a, const struct board_access *b)
 
 /* Whatever is ordered behind new is ordered behind one that is over when new begins; so the latter need
  * not be kept where new conflicts with all that it does. */
-static bool replaces(const struct board_access *new, const struct board_access *old)
+static bool replaces(const struct board_access *new, const struct board_access *old,
+                     const struct known *now)
 {
     bool same = old->kind == new->kind && old->op == new->op && old->form == new->form &&
                 old->size == new->size && old->origin == new->origin;
-    return (same || new->kind == BOARD_PUT || new->kind == BOARD_WRITE) && board_is_over(old) &&
-           stretch_covers(&new->bytes, &old->bytes);
+    return (same || new->kind == BOARD_PUT || new->kind == BOARD_WRITE) &&
+           stretch_covers(&new->bytes, &old->bytes) && is_over(old, now);
 }
 
 bool board_note(struct board_log *log, const struct board_access *new)
 {
-    if (log->count > BOARD_LOG)
-        log->count = BOARD_LOG;
-    for (uint32_t i = 0; i < log->count; i++) {
-        struct board_access *old = &log->row[i];
-        if (!old->done && !new->done && is_like(old, new) && stretch_grow(&old->bytes, &new->bytes))
+    struct known now = known_now();
+    log->count = rows(log);
+    for (uint32_t i = 0; (i = near(log, i, &new->bytes)) < BOARD_LOG;) {
+        struct board_access old = log->row[i];
+        if (!old.done && !new->done && is_like(&old, new) && stretch_grow(&old.bytes, &new->bytes)) {
+            put(log, i, &old);
             return false;
-        if (replaces(new, old))
-            log->row[i--] = log->row[--log->count];
+        }
+        if (replaces(new, &old, &now))
+            put(log, i, &log->row[--log->count]);
+        else
+            i++;
     }
     if (log->count < BOARD_LOG) {
-        log->row[log->count++] = *new;
+        put(log, log->count++, new);
         return false;
     }
-    struct board_access *given = &log->row[log->next++ % BOARD_LOG];
-    bool matters = !board_is_over(given);
-    *given = *new;
+    uint32_t given = log->next++ % BOARD_LOG;
+    bool matters = !is_over(&log->row[given], &now);
+    put(log, given, new);
     return matters;
+}
+
+uint32_t board_open(const struct board_log *log, uint32_t i, int32_t origin)
+{
+    for (uint32_t count = rows(log); i < count; i++)
+        if (log->open[i] == origin)
+            return i;
+    return BOARD_LOG;
+}
+
+void board_end(struct board_log *log, uint32_t i, uint32_t step)
+{
+    log->row[i].by = known_rank();
+    log->row[i].done = step;
+    log->open[i] = -1;
 }
 
 void board_prune(struct board_log *log)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < log->count && i < BOARD_LOG; i++)
-        if (!board_is_over(&log->row[i]))
-            log->row[kept++] = log->row[i];
+    struct known now = known_now();
+    uint32_t kept = 0, count = rows(log);
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_over(&log->row[i], &now))
+            put(log, kept++, &log->row[i]);
     log->count = kept;
 }

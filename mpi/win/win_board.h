@@ -55,6 +55,8 @@ struct board_log {
     struct known changed[BOARD_PLACES]; /* that accumulated there: by the place of the first byte */
     struct known put;                   /* that put anywhere */
     struct board_access row[BOARD_LOG];
+    uint64_t first[BOARD_LOG], end[BOARD_LOG]; /* of the bytes of each row: to search through */
+    int32_t open[BOARD_LOG]; /* the origin of each row that is not over; otherwise -1 */
 };
 
 struct board {
@@ -93,13 +95,15 @@ struct mpid_call_site board_site_of(struct board *board, uint16_t number);
 /* What makes two accesses wrong, or BOARD_FINE. */
 enum board_conflict { BOARD_FINE, BOARD_RACE, BOARD_MIXED_OPS, BOARD_MIXED_TYPES };
 
-/* The following are for the holder of a log. Whether an access is over for this process. */
-bool board_is_over(const struct board_access *access);
-/* Find one that conflicts with a new access. */
+/* The following are for the holder of a log. Find one that conflicts with a new access. */
 enum board_conflict board_find(const struct board_log *log, const struct board_access *new,
                                struct board_access *found, uint64_t *at, uint64_t *len);
 /* Note an access. Returns whether another one had to be given up for it that may still matter. */
 bool board_note(struct board_log *log, const struct board_access *new);
+/* The first row from i on of an access of an origin that is not over; BOARD_LOG: there is none. And it is over
+ * by a step of this process. */
+uint32_t board_open(const struct board_log *log, uint32_t i, int32_t origin);
+void board_end(struct board_log *log, uint32_t i, uint32_t step);
 /* Forget what all members know to be over; this process knows no more than they do. */
 void board_prune(struct board_log *log);
 

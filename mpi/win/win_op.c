@@ -296,10 +296,11 @@ static int run(struct win *win, struct win_target *target, struct win_op *op, MP
 static __attribute__((noinline, cold)) int run_watched(struct win *win, struct win_target *target, struct win_op *op,
                                                        MPI_Request *request)
 {
+    struct mpid_call_site site;
     op->requests = request != NULL;
-    int rc = win_watch_op(win, op);
+    int rc = win_watch_op(win, op, &site);
     if (!rc && !(rc = run(win, target, op, request)))
-        win_watch_started(win, op, request ? (const void *)*request : NULL);
+        win_watch_started(win, op, &site, request ? (const void *)*request : NULL);
     return rc;
 }
 

@@ -145,11 +145,6 @@ static void enter(struct win_watch *w, int target, const struct board_access *ne
                 init_world.rank, BOARD_LOG, w->ranks[target]);
 }
 
-static bool is_mine(const struct board_access *a)
-{
-    return a->origin == init_world.rank && !a->done;
-}
-
 /* Which accesses of this process end. */
 struct ending {
     int via;         /* -1: any */
@@ -160,7 +155,7 @@ struct ending {
 
 static bool ends(const struct ending *e, const struct board_access *a)
 {
-    if (!is_mine(a) || (e->via >= 0 && a->via != e->via) || (e->serial && a->serial != e->serial))
+    if ((e->via >= 0 && a->via != e->via) || (e->serial && a->serial != e->serial))
         return false;
     if (a->kind <= BOARD_GET)
         return true;
@@ -173,13 +168,11 @@ static void end_in(struct win_watch *w, int target, const struct ending *e)
     uint32_t open = 0;
     if (!w->open[target] || !board_hold(&log->busy))
         return;
-    for (uint32_t i = 0; i < log->count && i < BOARD_LOG; i++) {
-        struct board_access *a = &log->row[i];
-        if (ends(e, a)) {
-            a->by = init_world.rank;
-            a->done = e->step;
-        }
-        open += is_mine(a);
+    for (uint32_t i = 0; (i = board_open(log, i, init_world.rank)) < BOARD_LOG; i++) {
+        if (ends(e, &log->row[i]))
+            board_end(log, i, e->step);
+        else
+            open++;
     }
     board_release(&log->busy);
     os_lock_slow(&lock);
@@ -332,12 +325,11 @@ static int places_of(const struct win_op *op, struct busy_place places[3])
 }
 
 /* The origin's data must be of the target's basic types. */
-static void check_types(struct win_watch *w, const struct win_op *op, const struct mpid_call_site *site)
+static void check_types(const struct win_op *op, const struct mpid_call_site *site)
 {
     const struct win_data *data = takes(op) ? &op->from : &op->to;
     const struct type *mine = type_from(data->type);
     char one[CALL_TEXT], text[2 * CALL_TEXT];
-    (void)w;
     struct type_hash hash = type_hash(mine, data->count), theirs = type_hash(op->target_type, op->count);
     if (!hash.elements || type_is_untyped(mine) || type_is_untyped(op->target_type))
         return;
@@ -435,23 +427,22 @@ static void note_fetched(struct win_watch *w, const struct win_op *op, uint64_t 
     os_unlock_slow(&lock);
 }
 
-int win_watch_op(struct win *win, const struct win_op *op)
+int win_watch_op(struct win *win, const struct win_op *op, struct mpid_call_site *site)
 {
     struct win_watch *w = win->watch;
-    struct mpid_call_site site;
     struct busy_place places[3];
     struct stretch bytes[BUSY_STRETCHES];
     uint64_t at;
     if (!op->count || !op->target_type->size)
         return MPI_SUCCESS;
-    mpid_find_site(&site);
-    check_types(w, op, &site);
+    mpid_find_site(site);
+    check_types(op, site);
     int rc = check_range(win, op, &at), n = places_of(op, places);
     if (rc)
         return rc;
-    check_buffers(places, n, &site);
+    check_buffers(places, n, site);
     struct board_access access = access_of(w, op);
-    access.site = w->used = board_site(&w->board, &site);
+    access.site = w->used = board_site(&w->board, site);
     w->serials += !w->serials;
     access.serial = op->requests ? w->serials : 0;
     give_known(w, op, at);
@@ -471,19 +462,18 @@ int win_watch_op(struct win *win, const struct win_op *op)
     return MPI_SUCCESS;
 }
 
-void win_watch_started(struct win *win, const struct win_op *op, const void *request)
+void win_watch_started(struct win *win, const struct win_op *op, const struct mpid_call_site *site,
+                       const void *request)
 {
     struct win_watch *w = win->watch;
-    struct mpid_call_site site;
     struct busy_place places[3];
     struct busy_use use = {win, op->rank, request};
     uint64_t at;
     if (!op->count || !op->target_type->size || check_range(win, op, &at))
         return;
-    mpid_find_site(&site);
     note_fetched(w, op, at);
     for (int i = 0, n = places_of(op, places); i < n; i++)
-        busy_add(&places[i], &site, &use);
+        busy_add(&places[i], site, &use);
     struct pending *pending = request ? malloc(sizeof(*pending)) : NULL;
     os_lock_slow(&lock);
     if (pending) {
@@ -581,13 +571,9 @@ void win_watch_waited(struct win *win)
     uint32_t step = known_step();
     if (!board_hold(&log->busy))
         return;
-    for (uint32_t i = 0; i < log->count && i < BOARD_LOG; i++) {
-        struct board_access *a = &log->row[i];
-        if (a->posted && !a->done) {
-            a->by = init_world.rank;
-            a->done = step;
-        }
-    }
+    for (uint32_t i = 0; i < log->count && i < BOARD_LOG; i++)
+        if (log->row[i].posted && !log->row[i].done)
+            board_end(log, i, step);
     board_release(&log->busy);
     publish(w);
 }

@@ -21,9 +21,10 @@ void win_watch_end(struct win *win);
 
 /* An operation whose arguments are right is about to be started. Returns MPI_SUCCESS or the code of an error
  * that was raised. */
-int win_watch_op(struct win *win, const struct win_op *op);
-/* It was started; with a request of it, or NULL. */
-void win_watch_started(struct win *win, const struct win_op *op, const void *request);
+int win_watch_op(struct win *win, const struct win_op *op, struct mpid_call_site *site);
+/* It was started at the site that win_watch_op() has found; with a request of it, or NULL. */
+void win_watch_started(struct win *win, const struct win_op *op, const struct mpid_call_site *site,
+                       const void *request);
 
 /* Operations at a target, or at all (-1), are complete. local: here alone. */
 void win_watch_complete(struct win *win, int target, bool local);

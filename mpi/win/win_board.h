@@ -42,6 +42,7 @@ struct board_access {
     uint8_t kind; /* enum board_kind */
     uint8_t op;   /* enum op_code of CHANGE */
     uint8_t form, size; /* of the elements of CHANGE and COMPARE */
+    bool returns;       /* over once it is complete at the origin: nothing came back before */
     bool posted;        /* within an epoch of MPI_Win_start: over once the target has waited */
 };
 

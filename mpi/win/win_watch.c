@@ -157,7 +157,7 @@ static bool ends(const struct ending *e, const struct board_access *a)
 {
     if ((e->via >= 0 && a->via != e->via) || (e->serial && a->serial != e->serial))
         return false;
-    if (a->kind <= BOARD_GET)
+    if (a->returns)
         return true;
     return !e->local && !a->posted;
 }
@@ -388,7 +388,7 @@ static struct board_access access_of(struct win_watch *w, const struct win_op *o
         [WIN_OP_FETCH] = BOARD_CHANGE, [WIN_OP_COMPARE] = BOARD_COMPARE};
     struct board_access access = {.kind = kinds[op->kind], .origin = init_world.rank,
                                   .by = init_world.rank, .via = op->rank,
-                                  .posted = w->win->access == WIN_START};
+                                  .returns = brings(op), .posted = w->win->access == WIN_START};
     if (op->basic) {
         access.form = op->basic->form;
         access.size = (uint8_t)op->basic->size;
@@ -456,7 +456,8 @@ int win_watch_op(struct win *win, const struct win_op *op, struct mpid_call_site
     for (int i = 0; i < n; i++) {
         struct board_access local = {.kind = places[i].writes ? BOARD_WRITE : BOARD_READ,
                                      .origin = init_world.rank, .by = init_world.rank, .via = op->rank,
-                                     .serial = access.serial, .site = access.site};
+                                     .serial = access.serial, .site = access.site,
+                                     .returns = true};
         enter_place(w, &places[i], &local);
     }
     return MPI_SUCCESS;

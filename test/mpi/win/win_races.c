@@ -473,6 +473,20 @@ static void lock_elsewhere(void)
     }
 }
 
+/* A result shows that the target was changed. */
+static void result_is_there(void)
+{
+    MPI_Request request;
+    LOCK_ALL();
+    AT(0) {
+        OK(MPI_Rget_accumulate(from, 1, MPI_LONG, to, 1, MPI_LONG, WHERE(0), 1, MPI_LONG, MPI_SUM, w.win, &request));
+        WAIT(request);
+    }
+    BARRIER();
+    AT(1) GET(0, 1);
+    UNLOCK_ALL();
+}
+
 /* ---- well: atomics ---- */
 
 static void acc_acc(void) { FENCE(); ACC(0, MPI_LONG, MPI_SUM); END(); }
@@ -638,7 +652,7 @@ static const struct {
     FINE(exclusive) FINE(readers) FINE(put_flush_put) FINE(flush_barrier) FINE(flush_all_ibarrier)
     FINE(flush_message) FINE(flush_ssend) FINE(flush_probe) FINE(flush_irecv) FINE(right_root)
     FINE(right_reduce) FINE(split) FINE(flag_flush) FINE(flag_load) FINE(get_flush_local) FINE(rget_wait)
-    FINE(lock_elsewhere) FINE(acc_acc) FINE(acc_no_op) FINE(acc_in_order) FINE(swap_swap) FINE(get_no_op)
+    FINE(result_is_there) FINE(lock_elsewhere) FINE(acc_acc) FINE(acc_no_op) FINE(acc_in_order) FINE(swap_swap) FINE(get_no_op)
     FINE(own_lock) FINE(tickets) FINE(put_twice) FINE(put_flush_local_recv) FINE(rput_wait_get)
     FINE(get_fence_send) FINE(put_send) FINE(window_recv_fence) FINE(window_send_get)
     FINE(window_allreduce)

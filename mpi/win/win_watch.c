@@ -28,7 +28,7 @@ struct pending {
     int target;
 };
 
-/* What members tell each other: of their memory, and of a fence. */
+/* Members tell each other of their memory, and of a fence. */
 struct told {
     uint64_t size;
     int64_t unit, no_locks;
@@ -51,14 +51,14 @@ struct win_watch {
     uint16_t began;     /* the call that began the access epoch, and ... */
     uint16_t used;      /* ... the last operation in it */
     uint32_t serials;
-    uint32_t version;   /* of what members published, known to this process */
+    uint32_t version;   /* of the published clocks that this process has read */
     bool full;          /* it was told that a log is */
     struct pending *pending;
     struct known *heard; /* in words that end an exposure */
     int heard_count;
 };
 
-static struct os_lock lock = OS_LOCK_INIT; /* guards watches, and what changes in each of them */
+static struct os_lock lock = OS_LOCK_INIT; /* guards watches, and their fields that change */
 static struct win_watch *watches;
 
 /* ---- sentences ---- */
@@ -403,7 +403,7 @@ static unsigned place_of(uint64_t at)
     return (unsigned)(at >> 3) % BOARD_PLACES;
 }
 
-/* Those that find what it brings to the target know what this process does now. */
+/* Whoever finds its data at the target knows as much as this process does now. */
 static void give_known(struct win_watch *w, const struct win_op *op, uint64_t at)
 {
     struct board_log *log = &w->board.logs[op->rank];

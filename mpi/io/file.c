@@ -103,7 +103,7 @@ int file_check_revoked(struct file *file, const char *function)
 
 int file_end(struct file *file, int rc, const struct io_error *error, const char *function)
 {
-    int revoked = rc ? file_check_revoked(file, function) : MPI_SUCCESS;
+    int revoked = rc && file ? file_check_revoked(file, function) : MPI_SUCCESS;
     if (revoked)
         return revoked;
     return rc ? file_raise(file, rc, error, function) : MPI_SUCCESS;

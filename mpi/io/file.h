@@ -38,7 +38,7 @@ int file_check_revoked(struct file *file, const char *function);
  * return. */
 int file_raise(struct file *file, int error_class, const struct io_error *error,
                const char *function);
-/* The end of a call: rc is what the I/O library has returned. */
+/* The end of a call, of a file or of none (NULL): rc is what the I/O library has returned. */
 int file_end(struct file *file, int rc, const struct io_error *error, const char *function);
 /* A handle that is no file. */
 int file_bad(MPI_File handle, const char *function) __attribute__((cold));

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@
 
 enum {
     MEMORY_MS = 60000, /* so long a rank waits for the others of its host */
+    FORWARD_MS = 30,   /* so long a manager has to forward what a process has said, before it ends the job */
     MASK_DIGITS = CPU_SETSIZE / 4,
     HOST_TEXT = HOST_ID_MAX + 300 + MASK_DIGITS
 };
@@ -370,6 +372,7 @@ static void managed_abort(struct backend *b, int exit_code, const char *msg)
     struct managed *p = self_of(b);
     os_fail(0, "aborted with code %d%s%s", exit_code, msg && *msg ? ": " : "", msg ? msg : "");
     if (p->manager && p->pid == getpid()) {
+        (void)poll(NULL, 0, FORWARD_MS);
         p->manager->idle = NULL; /* nothing runs while this process waits for its end */
         p->manager->ops->abort(p->manager, backend_exit_code(exit_code), msg ? msg : "");
     }

@@ -579,7 +579,7 @@ def constants(mpi_h):
     for name in ("MPI_COMM_WORLD", "MPI_LONG_LONG_INT", "MPI_DISPLACEMENT_CURRENT", "MPI_ANY_TAG"):
         if name not in by_name:
             raise Wrong(f"{mpi_h}: {name} is written otherwise than constants() here reads it")
-    return [row for row in found if not row[0].startswith(("MPI_T_", "MPI_F_"))]
+    return [row for row in found if row[0].startswith("MPI_T_ERR_") or not row[0].startswith(("MPI_T_", "MPI_F_"))]
 
 
 def constants_mpi(mpi_h):

@@ -19,6 +19,7 @@ program basic_mpi
   call MPI_Op_create(add, .true., op, ierr)
   call MPI_Allreduce(rank, s, 1, MPI_INTEGER, op, MPI_COMM_WORLD, ierr)
   if (s /= n*(n-1)/2) print *, 'op', s
+  if (MPI_T_ERR_NOT_SUPPORTED /= 1004 .or. MPI_ERR_LASTCODE < MPI_T_ERR_INVALID_NAME) print *, 'error classes'
   call MPI_Op_free(op, ierr)
   x = 0
   if (rank == 0) x = [(i,i=1,10)]

@@ -86,7 +86,7 @@ LINES = [
     ("M -outfile-pattern /dev/full -n 1 echo x", 1, "", ["No space left on device", "exited with code 1"]),
     ("M -outfile-pattern made/%r -n 1 echo x; cat made/0", 0, "x\n", ""),
     ("mkfifo a; M -outfile-pattern a -n 1 yes", 1, "", "cannot write stdout of rank 0 to 'a'"),
-    ("mkfifo a; sleep 3 <a & M --timeout 1 -outfile-pattern a -n 1 yes", 124, "", "did not end within 1 s"),
+    ("mkfifo a; exec 3<>a; M --timeout 1 -outfile-pattern a -n 1 yes 3<&-", 124, "", "did not end within 1 s"),
     ("M -n 1 cat </", 1, "", ["Is a directory", "exited with code 1"]),
     ("M -n 2 yes | head -n 1", 0, "y\n", ""),
     # words

@@ -348,7 +348,8 @@ void mpid_set_notice(void (*arrived)(const struct mpid_notice *notice), void (*e
 /* Send one; if the peer is lost, nothing comes of it. Returns 0, or -EMSGSIZE if it is longer than
  * MPID_NOTICE_MAX. */
 int mpid_notify(struct vc *vc, uint32_t context, uint64_t word, const void *data, size_t len);
-/* Whether a process is known to have ended, in whatever way. */
+/* Whether a process is known to have ended, in whatever way. One of another job that cannot be reached is taken for
+ * failed from then on. */
 bool mpid_is_gone(const struct mpid_gid *gid, uint32_t rank);
 
 /* ---- messages ---- */

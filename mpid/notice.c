@@ -133,6 +133,12 @@ bool mpid_is_gone(const struct mpid_gid *gid, uint32_t rank)
     memcpy(&id, gid, sizeof(id));
     os_lock(&device.lock);
     bool gone = ended_has(&id, rank);
+    if (!gone && !device_is_own_group(&id)) { /* nobody else tells of those of other jobs */
+        const struct vc *vc = vc_find(&id, rank);
+        gone = vc && vc->state == VC_FAILED;
+        if (gone)
+            lost_process(&id, rank, true);
+    }
     os_unlock(&device.lock);
     return gone;
 }

@@ -396,15 +396,16 @@ void run_spawn_begin(struct run *run)
 
 /* ---- ending ---- */
 
-/* A job that is linked with this one has failed: so has this one. Returns the exit code with which it is to end; 0: it
- * goes on. */
+/* A job that is linked with this one has failed: so has this one, but where it goes on after failures. Returns the exit
+ * code with which it is to end; 0: it goes on. */
 static int take_failure(struct run *run, const struct run_spawned *s, int code)
 {
+    bool is_tolerated = ranks_some_tolerate(&run->ranks) && !run->job.is_strict;
     if (run->job.goes_on)
         return 0;
-    if (run->job.state == JOB_ENDED && !run->job.exit_code)
+    if ((is_tolerated || run->job.state == JOB_ENDED) && !run->job.exit_code)
         run->job.exit_code = code;
-    if (run->job.state != JOB_RUNNING)
+    if (is_tolerated || run->job.state != JOB_RUNNING)
         return 0;
     stdio_say(run->stdio, "mpiexec: the job that rank %d has spawned has failed (exit code %d), and is connected with this "
                           "one, which ends, too\n", s->rank, code);

@@ -123,7 +123,7 @@ struct win {
     int *started_ranks;
     struct request **posted; /* exposure by MPI_Win_post: receives of the words that complete it */
     int posted_count;        /* -1: no such epoch */
-    int locks;               /* targets that are locked */
+    _Atomic int locks;       /* targets that are locked; changed under lock */
     struct win_server *server;
     void *base; /* of this process */
     MPI_Aint bytes;

@@ -334,7 +334,20 @@ static __attribute__((noinline)) bool lock_slow(struct win *win, struct win_targ
     return true;
 }
 
-/* Returns the same. */
+static int count_locks(const struct win *win)
+{
+    return atomic_load_explicit(&win->locks, memory_order_relaxed);
+}
+
+/* Returns how many there are then. Under the window's lock. */
+static int change_locks(struct win *win, int by)
+{
+    int count = count_locks(win) + by;
+    atomic_store_explicit(&win->locks, count, memory_order_relaxed);
+    return count;
+}
+
+/* Takes the lock of a target that is mapped here. Returns false where the window is revoked. */
 static bool lock_near(struct win *win, struct win_target *target, bool exclusive)
 {
     int wake;
@@ -344,14 +357,14 @@ static bool lock_near(struct win *win, struct win_target *target, bool exclusive
         return true;
     }
     win_wake(win, wake);
-    return !exclusive && win->locks > 1 ? lock_past(win, target) : lock_slow(win, target, exclusive);
+    return !exclusive && count_locks(win) > 1 ? lock_past(win, target) : lock_slow(win, target, exclusive);
 }
 
 /* ---- locks ---- */
 
 static int take_lock(struct win *win, struct win_target *target, bool exclusive)
 {
-    bool passes = !exclusive && (win->locks > 1 || win->access == WIN_LOCK_ALL);
+    bool passes = !exclusive && (count_locks(win) > 1 || win->access == WIN_LOCK_ALL);
     if (!target->queue)
         return win_far_lock(win, target, exclusive ? WIN_HOW_EXCLUSIVE
                                          : passes  ? WIN_HOW_PASSING
@@ -408,7 +421,7 @@ static const char *begin_lock(struct win *win, struct win_target *target, enum w
         target->locked = (uint8_t)how;
         win_close_fence(win);
         win_set_access(win, WIN_LOCK);
-        win->locks++;
+        (void)change_locks(win, 1);
     }
     os_unlock(&win->lock);
     return wrong;
@@ -424,7 +437,7 @@ static void end_lock(struct win *win, struct win_target *target)
 {
     os_lock(&win->lock);
     target->locked = WIN_UNLOCKED;
-    if (!--win->locks) {
+    if (!change_locks(win, -1)) {
         win_set_access(win, WIN_NONE);
         __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
     }

@@ -8,14 +8,16 @@ WORK is test/bnr/work.c; a MANAGER is hydra, mpirun, pmi2 or pmix, the last two 
 end without MPI_Finalize, and has one abort, while others wait for it in MPI.
 """
 import os
+import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import marked    # noqa: E402
+
 LIMIT = 60 # seconds
-LEFT = 10  # within which nothing may be left
 PREFIXES = ("BNR_", "OMPI_", "PMI_", "PMIX_", "VIREO_")
 SRUN = ("srun", "--quiet", "--kill-on-bad-exit=1", "--overcommit")
 MANAGERS = {
@@ -42,30 +44,6 @@ def segments():
             not n.startswith(("vireo-slurm", "vireo-names"))}
 
 
-def processes(word):
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as f:
-                if word.encode() in f.read().split(b"\0"):
-                    found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-
-def left(word):
-    until = time.monotonic() + LEFT
-    while (pids := processes(word)) and time.monotonic() < until:
-        time.sleep(0.05)
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except OSError:
-            pass
-    return pids
-
-
 def one(manager, work, name, number):
     """Returns what is wrong, or None; and the time."""
     acts, code, words = ENDS[name]
@@ -75,7 +53,8 @@ def one(manager, work, name, number):
     done = subprocess.run(["timeout", "-k", "5", str(LIMIT), *MANAGERS[manager], "-n", str(RANKS), work, "init", *acts],
                           env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
                           check=False)
-    taken, pids = time.monotonic() - begin, left(word)
+    taken, pids = time.monotonic() - begin, marked.left(word)
+    marked.kill(pids)
     said = done.stdout + done.stderr
     wrong = "it hangs" if done.returncode in (124, 137) and taken >= LIMIT else \
         "status 0" if not done.returncode else \

@@ -6,12 +6,11 @@ usage: parted.py MPIEXEC PARTED
 
 The scenarios of parted.c, on one host and on hosts that are pretended. A rank that is stopped is no failure.
 """
-import os
 import re
-import subprocess
 import sys
 
-LIMIT_S = 60
+import job
+
 LIVENESS_MS = 1000  # after which a host that says nothing is lost: less than a rank is stopped or busy
 AGREED_MS = 15000   # decided in 3 s; the machine may be busy
 # scenario: ranks, those that end, and why
@@ -24,11 +23,9 @@ PLACES = [[], ["--pretend-hosts", "2"]]
 def run(mpiexec, program, scenario, options):
     """Returns None, or what went wrong."""
     ranks, ends = SCENARIOS[scenario]
-    env = {**os.environ, "VIREO_CHANNELS": "tcp,loopback", "VIREO_TCP_ADDRESSES": "127.0.0.1",
-           "VIREO_LIVENESS_MS": str(LIVENESS_MS)}
-    command = [mpiexec, "--timeout", str(LIMIT_S), *options, "-n", str(ranks), program, scenario]
-    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * LIMIT_S,
-                          check=False)
+    settings = {"VIREO_CHANNELS": "tcp,loopback", "VIREO_TCP_ADDRESSES": "127.0.0.1",
+                "VIREO_LIVENESS_MS": str(LIVENESS_MS)}
+    done, told = job.run(mpiexec, (settings, options), ranks, [program, scenario])
     said = [re.fullmatch(rf"ok {ranks - len(ends)} (\d+)", line) for line in done.stdout.splitlines()]
     good = len(said) == ranks - len(ends) and all(s and int(s[1]) < AGREED_MS for s in said)
     for rank, other in ends.items():
@@ -38,7 +35,7 @@ def run(mpiexec, program, scenario, options):
     if good and done.returncode == (1 if ends else 0) and done.stderr.count("exited") == len(ends):
         print(f"ok: {scenario} {' '.join(options)}: {' '.join(s[1] for s in said)} ms")
         return None
-    return f"{' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}"
+    return told
 
 
 def main():

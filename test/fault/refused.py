@@ -11,10 +11,13 @@ sentences. short: one errno a call.
 """
 import concurrent.futures
 import os
-import signal
+import pathlib
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import marked    # noqa: E402
 
 LIMIT = 40 # seconds
 AT_ONCE = 3
@@ -51,29 +54,10 @@ class Job:
         self.process = subprocess.Popen([deny, *rules, "--", *command], env=environment,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
 
-    def pids(self):
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/environ", "rb") as f:
-                    if self.word.encode() in f.read().split(b"\0"):
-                        found.append(int(pid))
-            except OSError:
-                pass
-        return found
-
     def left(self):
         """The processes that are left some seconds after the end; they are ended."""
-        until = time.monotonic() + 10
-        pids = self.pids()
-        while pids and time.monotonic() < until:
-            time.sleep(0.05)
-            pids = self.pids()
-        for pid in pids:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except OSError:
-                pass
+        pids = marked.left(self.word)
+        marked.kill(pids)
         return pids
 
     def end(self, data=None):
@@ -82,8 +66,7 @@ class Job:
             out, err = self.process.communicate(data, timeout=LIMIT)
             return self.process.returncode, out, err
         except subprocess.TimeoutExpired:
-            for pid in self.pids():
-                os.kill(pid, signal.SIGKILL)
+            marked.kill(marked.living(self.word))
             out, err = self.process.communicate()
             return None, out, err
 

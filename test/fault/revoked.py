@@ -7,12 +7,11 @@ usage: revoked.py MPIEXEC REVOKED [SCENARIO]
 Each scenario of revoked.c, with several numbers of ranks and kinds of windows, on one host, over tcp, and on two hosts that are
 pretended.
 """
-import os
-import subprocess
 import sys
 import tempfile
 
-LIMIT_S = 60
+import job
+
 SCENARIOS = ["fence", "start", "wait", "lock", "operations", "failed", "file", "dead_file"]
 KINDS = ["0", "1"]  # of test/mpi/win/windows.h: memory of the library, and of the program
 PLACES = [({}, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),
@@ -21,33 +20,26 @@ PLACES = [({}, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),
 
 def run(mpiexec, program, place, ranks, words):
     """Returns None, or what went wrong."""
-    settings, options = place
     dead = words[0] in ("failed", "dead_file")
-    command = [mpiexec, "--timeout", str(LIMIT_S), *options, "-n", str(ranks), program, *words]
-    done = subprocess.run(command, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=2 * LIMIT_S, check=False)
+    done, told = job.run(mpiexec, place, ranks, [program, *words])
     if done.stdout.split() == ["ok"] * (ranks - dead) and done.returncode == ({"failed": 137, "dead_file": 142}.get(words[0], 0)):
         return None
-    return f"{' '.join(command)} ({settings}): status {done.returncode}\n{done.stdout}{done.stderr}"
+    return told
 
 
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     mpiexec, program = sys.argv[1:3]
-    jobs = failed = 0
+    count = job.Count()
     with tempfile.TemporaryDirectory() as folder:
         for scenario in sys.argv[3:] or SCENARIOS:
             for place in PLACES:
                 for ranks in 2, 4:
                     for kind in KINDS if "file" not in scenario else [f"{folder}/file"]:
-                        wrong = run(mpiexec, program, place, ranks, [scenario, kind])
-                        jobs += 1
-                        failed += wrong is not None
-                        if wrong:
-                            print(f"not ok: {wrong}")
-    print(f"{jobs} jobs, {failed} failed")
-    sys.exit(1 if failed or not jobs else 0)
+                        count.add(run(mpiexec, program, place, ranks, [scenario, kind]))
+    print(f"{count.jobs} jobs, {count.failed} failed")
+    sys.exit(1 if count.failed or not count.jobs else 0)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ killed at a moment, chosen by the seed. survivors.c says what is asked of the ot
 """
 import os
 import random
-import subprocess
 import sys
 
-LIMIT_S = 60
+import job
+
 ALONE = ["any", "any_wait", "any_probe"]  # with two ranks, as no other may be left
 CALLS = ALONE + """recv wait test waitany persistent partitioned probe mprobe iprobe improbe ssend sendrecv any_left
     barrier bcast bcast_victim gather gatherv scatter scatterv scatterv_gaps scatterv_late allgather allgatherv
@@ -29,16 +29,8 @@ COUNTS = [1, 300, 100000]  # eager, and by rendezvous
 
 def run(mpiexec, program, place, ranks, args):
     """Returns None, or what went wrong."""
-    settings, options = place
-    env = {**os.environ, **settings}
-    command = [mpiexec, "--enable-recovery", "--timeout", str(LIMIT_S), *options, "-n", str(ranks), program,
-               *args]
-    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=2 * LIMIT_S, check=False)
-    if done.stdout.split() == ["ok"] * (ranks - 1):
-        return None
-    return f"{' '.join(command)} ({settings}): status {done.returncode}\n" \
-           f"{done.stdout}{done.stderr}"
+    done, told = job.run(mpiexec, place, ranks, [program, *args], ["--enable-recovery"])
+    return None if done.stdout.split() == ["ok"] * (ranks - 1) else told
 
 
 def main():
@@ -47,7 +39,7 @@ def main():
     mpiexec, program = sys.argv[1:3]
     seeds = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     first = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(1 << 30)
-    failed = jobs = 0
+    count = job.Count()
     for seed in range(first, first + seeds):
         dice = random.Random(seed)
         for place in PLACES:
@@ -55,13 +47,9 @@ def main():
                 ranks = 2 if call in ALONE else dice.randint(3, 6)
                 args = [call, str(dice.choice(COUNTS)), str(dice.randrange(ranks)),
                         str(dice.choice([0, dice.randrange(30000)]))]
-                wrong = run(mpiexec, program, place, ranks, args)
-                jobs += 1
-                if wrong:
-                    failed += 1
-                    print(f"FAILED, seed {seed}: {wrong}", flush=True)
-    print(f"{jobs} jobs, seeds {first} to {first + seeds - 1}: {failed} failed")
-    return failed != 0
+                count.add(run(mpiexec, program, place, ranks, args), f", seed {seed}")
+    print(f"{count.jobs} jobs, seeds {first} to {first + seeds - 1}: {count.failed} failed")
+    return count.failed != 0
 
 
 if __name__ == "__main__":

@@ -7,12 +7,11 @@ usage: ulfm.py MPIEXEC ULFM [SCENARIO]
 Nothing asks mpiexec to let the ranks go on: it does so for a program that has these functions and
 MPI_ERRORS_RETURN. Each scenario of ulfm.c, with several numbers of ranks, over shared memory, tcp, and two hosts that are pretended.
 """
-import os
 import re
-import subprocess
 import sys
 
-LIMIT_S = 60
+import job
+
 # scenario: the ranks that die, or None: as DIE says; the numbers of ranks
 SCENARIOS = {
     "known": (1, [3, 4]), "order": (1, [3, 5]), "two": (2, [4, 5]),
@@ -30,43 +29,32 @@ PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),
 
 def run(mpiexec, program, place, ranks, scenario):
     """Returns None, or what went wrong."""
-    settings, options = place
-    command = [mpiexec, "--timeout", str(LIMIT_S), *options, "-n", str(ranks), program, scenario]
-    done = subprocess.run(command, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=2 * LIMIT_S, check=False)
+    done, text = job.run(mpiexec, place, ranks, [program, scenario])
     told = done.stderr.count(" was killed by signal 9 (Killed); the job goes on\n")
     dead = SCENARIOS[scenario][0] if scenario not in DIE else DIE[scenario](ranks)
     if done.stdout.split() == ["ok"] * (ranks - dead) and told == dead and done.returncode == (137 if dead else 0):
         return None
-    return f"{' '.join(command)} ({settings}): status {done.returncode}\n{done.stdout}{done.stderr}"
+    return text
 
 
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     mpiexec, program = sys.argv[1:3]
-    jobs = failed = 0
+    count = job.Count()
     for scenario in sys.argv[3:] or SCENARIOS:
         for place in PLACES:
             for ranks in SCENARIOS[scenario][1]:
-                wrong = run(mpiexec, program, place, ranks, scenario)
-                jobs += 1
-                failed += wrong is not None
-                if wrong:
-                    print(f"not ok: {wrong}")
-    ended = subprocess.run([mpiexec, "--on-failure", "abort", "--timeout", str(LIMIT_S), "-n", "3", program, "known"],
-                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * LIMIT_S, check=False)
-    if ended.returncode != 137 or "ok" in ended.stdout.split() or "goes on" in ended.stderr:
-        print(f"not ok: --on-failure abort: status {ended.returncode}\n{ended.stdout}{ended.stderr}")
-        failed += 1
-    told = subprocess.run([mpiexec, "--report", "--timeout", str(LIMIT_S), "-n", "3", program, "known"],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * LIMIT_S, check=False).stderr
-    if not re.search(r"^Failures:\n  after \d+\.\d\d s: rank 2 on \S+ \(pid \d+\) was killed by signal 9 \(Killed\); "
-                     r"the job goes on$", told, re.M):
-        print(f"not ok: --report tells who has died, of what, and when:\n{told}")
-        failed += 1
-    print(f"{jobs} jobs, {failed} failed")
-    sys.exit(1 if failed or not jobs else 0)
+                count.add(run(mpiexec, program, place, ranks, scenario))
+    ended, text = job.run(mpiexec, ({}, ["--on-failure", "abort"]), 3, [program, "known"])
+    is_wrong = ended.returncode != 137 or "ok" in ended.stdout.split() or "goes on" in ended.stderr
+    count.add(text if is_wrong else None)
+    reported, text = job.run(mpiexec, ({}, ["--report"]), 3, [program, "known"])
+    has_failures = re.search(r"^Failures:\n  after \d+\.\d\d s: rank 2 on \S+ \(pid \d+\) was killed by signal 9 \(Killed\); "
+                             r"the job goes on$", reported.stderr, re.M)
+    count.add(None if has_failures else f"who has died, of what, and when: {text}")
+    print(f"{count.jobs} jobs, {count.failed} failed")
+    sys.exit(1 if count.failed or not count.jobs else 0)
 
 
 if __name__ == "__main__":

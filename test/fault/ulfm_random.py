@@ -6,11 +6,11 @@ Each seed is a job of ulfm_random.c, over shared memory, tcp, both on hosts that
 ranks kill themselves or exit. Every other one must end well, with the same number as the rest.
 """
 import argparse
-import os
 import random
 import re
-import subprocess
 import sys
+
+import job
 
 LIMIT_S = 120
 RANKS = 8  # of most jobs, at most
@@ -26,18 +26,16 @@ STATUS = {"w": 137, "e": 3}  # of mpiexec, by how the first has died
 def run(args, seed):
     """Returns the number of ranks, and how many have died; and None, or what went wrong."""
     dice = random.Random(seed)
-    settings, options = dice.choice(PLACES + [FABRIC] * args.fabric)
+    place = dice.choice(PLACES + [FABRIC] * args.fabric)
     ranks = dice.randint(2, args.ranks if not dice.randrange(4) else min(RANKS, args.ranks))
     deaths = dice.randint(0, ranks - 1)
-    command = [args.mpiexec, "--timeout", str(LIMIT_S), *options, "-n", str(ranks), args.program, str(seed), str(deaths)]
-    done = subprocess.run(command, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=2 * LIMIT_S, check=False)
+    done, told = job.run(args.mpiexec, place, ranks, [args.program, str(seed), str(deaths)], limit_s=LIMIT_S)
     died = DIED.findall(done.stderr)
     said = done.stdout.splitlines()
     good = len(said) == ranks - len(died) > 0 and len(set(said)) == 1 and re.fullmatch(r"ok -?\d+", said[0])
     if good and done.returncode == (STATUS[died[0][0]] if died else 0):
         return ranks, len(died), None
-    return ranks, len(died), f"{' '.join(command)} ({settings}): status {done.returncode}\n{done.stdout}{done.stderr}"
+    return ranks, len(died), told
 
 
 def main():
@@ -49,17 +47,16 @@ def main():
     parser.add_argument("seeds", type=int, nargs="?", default=60)
     parser.add_argument("first", type=int, nargs="?", default=random.randrange(1 << 30))
     args = parser.parse_args()
-    failed = died = most = 0
+    count = job.Count()
+    died = most = 0
     for seed in range(args.first, args.first + args.seeds):
         ranks, dead, wrong = run(args, seed)
         died += dead
         most = max(most, ranks)
-        failed += wrong is not None
-        if wrong:
-            print(f"not ok, seed {seed}: {wrong}", flush=True)
+        count.add(wrong, f", seed {seed}")
     print(f"{args.seeds} jobs, seeds {args.first} to {args.first + args.seeds - 1}, of up to {most} ranks, in which {died} ranks "
-          f"have died: {failed} failed")
-    sys.exit(1 if failed or not died else 0)
+          f"have died: {count.failed} failed")
+    sys.exit(1 if count.failed or not died else 0)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,14 @@ usage: jobs.py MPIEXEC JOBS [OPTION-OF-MPIEXEC...]
 JOBS is test/mpi/dynamic/jobs.c.
 """
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
 import sys
 
-import marked
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import marked    # noqa: E402
 
 LIMIT = 60 # seconds
 mpiexec, jobs, *options = sys.argv[1:]

@@ -7,10 +7,12 @@ usage: trees.py MPIEXEC TREES FIRST COUNT [OPTION-OF-MPIEXEC...]
 TREES is test/mpi/dynamic/trees.c; the seeds are FIRST and the COUNT - 1 next ones.
 """
 import os
+import pathlib
 import subprocess
 import sys
 
-import marked
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import marked    # noqa: E402
 
 LIMIT = 60 # seconds
 mpiexec, trees, first, count, *options = sys.argv[1:]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Processes that a test has started, known by a variable of their environment."""
 import os
+import signal
 import time
 
 
@@ -15,6 +16,14 @@ def living(mark):
         if mark.encode() in environment.split(b"\0"):
             found.append(int(pid))
     return found
+
+
+def kill(pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:  # it has ended
+            pass
 
 
 def left(mark, seconds=10):

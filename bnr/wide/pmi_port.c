@@ -214,10 +214,11 @@ static void order(void *arg, enum pmi_call call, const void *words, size_t len)
     int rc = letter ? post_say_order(one->port->post, one->facts.rank, letter->at, letter->len) : -ENOMEM;
     bytes_unref(letter);
     if (!rc && call == PMI_CALL_SPAWN) { /* jobs of processes that know each other are one */
-        uint8_t link[ORDER_HEAD];
+        uint8_t link[ORDER_HEAD + 16];
+        int n = snprintf((char *)link + ORDER_HEAD, sizeof(link) - ORDER_HEAD, "%u", one->order);
         os_be32_put(link, ORDER_LINK);
-        os_be32_put(link + 4, one->order);
-        (void)post_say_order(one->port->post, one->facts.rank, link, sizeof(link));
+        os_be32_put(link + 4, ++one->order);
+        (void)post_say_order(one->port->post, one->facts.rank, link, ORDER_HEAD + (size_t)n + 1);
     }
     if ((rc || call == PMI_CALL_SPAWN) && pmi_server_told(&one->server, rc, ""))
         cut(one);

@@ -149,6 +149,26 @@ def names():
     print(f"rank {pmi.rank} of {pmi.size}")
 
 
+def order_spawn(pmi, count, *words, more=("preput_num=0",)):
+    arguments = [SELF, "rank", *words]
+    lines = ["mcmd=spawn", f"nprocs={count}", f"execname={sys.executable}", "totspawns=1", "spawnssofar=1",
+             *(f"arg{i}={word}" for i, word in enumerate(arguments, 1)), f"argcnt={len(arguments)}", *more, "info_num=0",
+             "endcmd"]
+    pmi.say("\n".join(lines))
+    assert pmi.hear()["rc"] == "0"
+
+
+def tied():
+    """A job that this one has spawned aborts."""
+    pmi = Pmi()
+    if os.environ["PMI_SPAWNED"] == "1":
+        time.sleep(0.5)
+        pmi.say("cmd=abort exitcode=9")
+    else:
+        order_spawn(pmi, 1, "tied")
+    time.sleep(LIMIT)
+
+
 def spawn(*words):
     """The last rank spawns two children, which find what it has left for them."""
     pmi = Pmi()
@@ -158,11 +178,8 @@ def spawn(*words):
         print(f"child {pmi.rank} of {pmi.size} {port} {' '.join(words)} {os.getcwd()}", flush=True)
     elif pmi.rank == pmi.size - 1:
         os.chdir("/usr")
-        lines = ["mcmd=spawn", "nprocs=2", f"execname={sys.executable}", "totspawns=1", "spawnssofar=1", f"arg1={SELF}",
-                 "arg2=rank", "arg3=spawn", "arg4=a b", "argcnt=4", "preput_num=1", "preput_key_0=PARENT_ROOT_PORT_NAME",
-                 "preput_val_0=tag#0$x=y$", "info_num=0", "endcmd"]
-        pmi.say("\n".join(lines))
-        assert pmi.hear()["rc"] == "0"
+        order_spawn(pmi, 2, "spawn", "a b", more=("preput_num=1", "preput_key_0=PARENT_ROOT_PORT_NAME",
+                                                  "preput_val_0=tag#0$x=y$"))
     pmi.finalize()
 
 
@@ -271,6 +288,9 @@ def check_ends(mpiexec):
           done.returncode, done.stderr)
     done = start(mpiexec, "-n", "3", *rank("miss"))
     claim("a fence is over when a rank cannot come", done.returncode == 0, done.returncode, done.stderr)
+    done = start(mpiexec, "-n", "1", *rank("tied"))
+    claim("a job ends with one that it has spawned", done.returncode == 9 and "is connected with this one" in done.stderr,
+          done.returncode, done.stderr)
     done = start(mpiexec, "-n", "3", *rank("abort"))
     claim("an abort ends the job with its code and message", done.returncode == 7 and "no way out" in done.stderr,
           done.returncode, done.stderr)

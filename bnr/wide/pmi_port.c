@@ -294,7 +294,8 @@ void pmi_port_look(struct pmi_port *p)
 void pmi_port_value(struct pmi_port *p, const struct core_message *message)
 {
     uint64_t at = message->number - p->first_cookie;
-    struct pmi_port_process *one = at >> 32 < (uint64_t)p->ranks->table.world_size ? p->all[at >> 32] : NULL;
+    bool is_rank = p->all && at >> 32 < (uint64_t)p->ranks->table.world_size;
+    struct pmi_port_process *one = is_rank ? p->all[at >> 32] : NULL;
     if (!one || one->asked != (uint32_t)at || !one->unanswered || one->server.waits != PMI_WAITS_VALUE)
         return;
     if (message->status == STATUS_GOOD && message->data)
@@ -306,7 +307,8 @@ void pmi_port_value(struct pmi_port *p, const struct core_message *message)
 bool pmi_port_told(void *arg, int rank, const uint8_t *letter, size_t len)
 {
     struct pmi_port *p = arg;
-    struct pmi_port_process *one = rank >= 0 && rank < p->ranks->table.world_size ? p->all[rank] : NULL;
+    bool is_rank = p->all && rank >= 0 && rank < p->ranks->table.world_size;
+    struct pmi_port_process *one = is_rank ? p->all[rank] : NULL;
     char text[PMI_SERVER_IN];
     if (!one || len < ORDER_HEAD || atomic_load(&page_of(one)->claim_pid))
         return false;
@@ -352,10 +354,28 @@ static void fill_facts(struct pmi_port_process *one, const struct ranks *ranks, 
     snprintf(one->facts.space, sizeof(one->facts.space), "kvs_%s", gid);
 }
 
+/* Once the first process needs it. Returns 0 or -ENOMEM. */
+static int prepare(struct pmi_port *p)
+{
+    const struct table *t = &p->ranks->table;
+    p->all = calloc((size_t)t->world_size, sizeof(*p->all));
+    p->mapping = p->all ? malloc(PMI_SERVER_VALUE) : NULL;
+    if (!p->mapping) {
+        free(p->all);
+        p->all = NULL;
+        return -ENOMEM;
+    }
+    if (!pmi_mapping_write(p->mapping, PMI_SERVER_VALUE, t->world_size, node_of, t))
+        p->mapping[0] = 0;
+    return 0;
+}
+
 /* A rank is about to be started: the end that it inherits, or -errno. */
 static int open_socket(void *arg, int rank)
 {
     struct pmi_port *p = arg;
+    if (!p->all && prepare(p))
+        return -ENOMEM;
     int ends[2], slot = table_slot(&p->ranks->table, rank);
     struct pmi_port_process *one = slot < 0 ? NULL : calloc(1, sizeof(*one));
     if (!one)
@@ -385,25 +405,17 @@ static int open_socket(void *arg, int rank)
     return ranks_lift(ends[1]);
 }
 
-int pmi_port_start(struct pmi_port *p, uv_loop_t *loop, struct ranks *ranks, struct mesh *mesh, struct post *post,
-                   uint64_t group, uint64_t first_cookie)
+void pmi_port_start(struct pmi_port *p, uv_loop_t *loop, struct ranks *ranks, struct mesh *mesh, struct post *post,
+                    uint64_t group, uint64_t first_cookie)
 {
-    const struct table *t = &ranks->table;
     *p = (struct pmi_port){.loop = loop,
                            .ranks = ranks,
                            .mesh = mesh,
                            .post = post,
                            .group = group,
                            .first_cookie = first_cookie};
-    p->all = calloc((size_t)t->world_size, sizeof(*p->all));
-    p->mapping = malloc(PMI_SERVER_VALUE);
-    if (!p->all || !p->mapping)
-        return -ENOMEM;
-    if (!pmi_mapping_write(p->mapping, PMI_SERVER_VALUE, t->world_size, node_of, t))
-        p->mapping[0] = 0;
     ranks->open_pmi = open_socket;
     ranks->open_pmi_arg = p;
-    return 0;
 }
 
 void pmi_port_stop(struct pmi_port *p)

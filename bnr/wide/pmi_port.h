@@ -28,16 +28,15 @@ struct pmi_port {
     struct post *post;
     uint64_t group;        /* of all ranks, in the engines */
     uint64_t first_cookie; /* its numbers from there on are in answers for this port */
-    struct pmi_port_process **all; /* by rank; NULL: it has no socket */
+    struct pmi_port_process **all; /* by rank; NULL: it has no socket, or no process here has */
     char *mapping;
     int waiting; /* processes in a fence */
     bool has_patient; /* some have waited for a value that was not there */
 };
 
-/* Be ready for the ranks of the table that are started here, and tell ranks so. group, first_cookie: see above.
- * Returns 0 or -ENOMEM. */
-int pmi_port_start(struct pmi_port *p, uv_loop_t *loop, struct ranks *ranks, struct mesh *mesh, struct post *post,
-                   uint64_t group, uint64_t first_cookie);
+/* Be ready for the ranks of the table that are started here, and tell ranks so. group, first_cookie: see above. */
+void pmi_port_start(struct pmi_port *p, uv_loop_t *loop, struct ranks *ranks, struct mesh *mesh, struct post *post,
+                    uint64_t group, uint64_t first_cookie);
 /* The loop must run once more. Accepts a zeroed one. */
 void pmi_port_stop(struct pmi_port *p);
 

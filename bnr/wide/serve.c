@@ -243,12 +243,10 @@ int serve_start(struct serve *s, uv_loop_t *loop, struct mesh *mesh, const struc
         return -errno;
     ranks->bell = ranks_lift(ends[1]);
     s->bell_fd = ends[0];
-    int rc = pmi_port_start(&s->pmi, loop, ranks, mesh, &s->post, SERVE_GROUP, (uint64_t)s->count << 32);
-    if (rc)
-        return rc;
+    pmi_port_start(&s->pmi, loop, ranks, mesh, &s->post, SERVE_GROUP, (uint64_t)s->count << 32);
     s->post.told = pmi_port_told;
     s->post.told_arg = &s->pmi;
-    rc = uv_poll_init(loop, &s->bell, s->bell_fd);
+    int rc = uv_poll_init(loop, &s->bell, s->bell_fd);
     s->bell.data = s;
     return rc ? rc : uv_poll_start(&s->bell, UV_READABLE, on_bell);
 }

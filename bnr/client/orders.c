@@ -432,8 +432,13 @@ int orders_kill(struct backend *b, int id, int rank, int sig)
 
 bool orders_can_start(const struct backend *b)
 {
+    static int has_own = -1; /* it is asked often, and the search takes system calls */
     char path[PATH_MAX];
-    return (b->ops->caps & BNR_CAP_XCAST) != 0 || find_mpiexec(path);
+    if (b->ops->caps & BNR_CAP_XCAST)
+        return true;
+    if (has_own < 0)
+        has_own = find_mpiexec(path);
+    return has_own;
 }
 
 void orders_leave(void)

@@ -120,11 +120,6 @@ const char *os_port_text(const struct os_port *port)
     return port->text;
 }
 
-int os_port_fd(const struct os_port *port)
-{
-    return port->fd;
-}
-
 /* ---- accepting ---- */
 
 struct os_guest {

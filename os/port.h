@@ -26,8 +26,6 @@ int os_port_open(struct os_port **port, const char **step);
 void os_port_close(struct os_port *port); /* takes NULL */
 /* Its name, of OS_PORT_TEXT bytes at most. */
 const char *os_port_text(const struct os_port *port);
-/* The socket that listens. */
-int os_port_fd(const struct os_port *port);
 
 /* Look at the callers of a port; one reception at a time. NULL: no memory. */
 struct os_reception *os_reception_begin(struct os_port *port, const struct os_port_watch *watch);

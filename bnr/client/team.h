@@ -53,7 +53,7 @@ struct bnr_group {
     char *door;                  /* of a far group's root; NULL: unknown */
     struct team_command *commands, **commands_end; /* of an open or spawned one: what this process has asked for */
     int job;                  /* of a spawned one, at its opener's root: as of orders.h; 0: none */
-    bool has_started, is_over; /* of a spawned one: it is known to */
+    bool is_over;             /* of a spawned one: it is known to be */
     unsigned char *ended;     /* of a spawned one: by rank; NULL: none has */
 };
 
@@ -108,7 +108,7 @@ int team_met(enum meet_why why, const BNR_Gid *gid, const BNR_Gid *wanted, struc
 void team_shun(const BNR_Gid *own, const BNR_Gid *other);
 /* Send word to the door of other's root that own's will not come. */
 void team_refuse(const BNR_Gid *own, const BNR_Gid *other, const char *door);
-/* The same for a tie that came in at a port, from whichever group. */
+/* As team_met(), of a tie that came in at a port, from whichever group. */
 int team_met_at(int tie, struct meet *said);
 
 /* ---- keys of joint groups ---- */

@@ -560,10 +560,7 @@ static int name_call(enum BNR_Name_call call, const char *service, const char *t
 {
     int id, done = 0, code = 0;
     int rc = BNR_Name(call, service, text, &id);
-    while (!rc && !done) {
-        rc = BNR_Name_state(id, &done, &code, found, BNR_MAX_NAME + 1);
-        if (rc || done)
-            break;
+    while (!rc && !(rc = BNR_Name_state(id, &done, &code, found, BNR_MAX_NAME + 1)) && !done) {
         backend_idle(client_backend());
         (void)ties_step(WAIT_MS);
     }

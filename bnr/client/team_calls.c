@@ -173,11 +173,8 @@ static void look_for_key(struct bnr_req *req)
     const void *value;
     size_t len;
     int rc = b->ops->get(b, req->owner, req->key, &value, &len, BNR_GET_LATER);
-    if (rc == BNR_ERR_AGAIN || (rc == BNR_ERR_NOT_FOUND && b->ops->caps & BNR_CAP_LAZYGET && req->owner != b->rank)) {
-        if (req->until_ns && os_now_ns() > req->until_ns)
-            team_call_give_up(req, BNR_ERR_TIMEOUT);
+    if (rc == BNR_ERR_AGAIN || (rc == BNR_ERR_NOT_FOUND && b->ops->caps & BNR_CAP_LAZYGET && req->owner != b->rank))
         return;
-    }
     if (!rc && len > *req->len)
         rc = BNR_ERR_TRUNC;
     if (!rc)

@@ -15,7 +15,7 @@ enum { CALL_HEAD = 17 }; /* of the root's bytes */
 
 struct bnr_req;
 
-/* What a kind of call does. All but begin may be NULL. */
+/* What a kind of call does. Each function may be NULL. */
 struct team_call_ops {
     uint8_t kind;   /* at all members the same */
     bool makes;     /* it makes a group */
@@ -24,7 +24,7 @@ struct team_call_ops {
     /* At the root, when all have said their bytes: returns BNR_ERR_AGAIN, or the outcome with *bytes (freed with free()). NULL: an empty
      * outcome. */
     int (*decide)(struct bnr_req *req, uint8_t **bytes, size_t *len);
-    /* At each member: the call has ended with code, and r's bytes. Returns the code for the caller. */
+    /* At each member: the call has ended with code, and the root's bytes. Returns the code for the caller. */
     int (*finish)(struct bnr_req *req, int code, const struct rally_bytes *bytes);
     /* A frame has come over the call's tie. Returns 0, or another value: the tie is to be lost. */
     int (*heard)(struct bnr_req *req, const BNR_Gid *gid, const struct rally_frame *frame);
@@ -62,10 +62,10 @@ struct bnr_req {
     size_t *len;
 };
 
-/* Begin one; the group is taken a reference of. It is freed by team_call_test() when it is done. NULL: no memory. */
+/* Begin one; the group is taken a reference of. Once it is done, team_call_free() frees it. NULL: no memory. */
 struct bnr_req *team_call_new(const struct team_call_ops *ops, struct bnr_group *g);
 void team_call_start(struct bnr_req *req);
-/* Whether it is done, and then its code. */
+/* Whether it is done; then code is its outcome. */
 bool team_call_is_done(struct bnr_req *req);
 /* Free one that is done. */
 void team_call_free(struct bnr_req *req);

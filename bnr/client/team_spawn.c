@@ -178,7 +178,7 @@ const struct team_call_ops team_call_open = {.kind = KIND_OPEN, .decide = decide
 /* All commands, at the root. */
 struct close_state {
     char **job, **programs; /* words, which point into the members' bytes */
-    size_t job_count, program_count, room;
+    size_t job_count, program_count;
     uint8_t *firsts; /* u32 member, u32 first rank, of each command */
     size_t first_len;
     int size;
@@ -307,20 +307,14 @@ static int start(struct bnr_req *req, const struct close_state *s)
     return rc == BNR_ERR_NOT_FOUND ? BNR_ERR_SPAWN : rc;
 }
 
-static void note_exit(struct bnr_group *g, int rank, int status);
+static bool hear_job(struct bnr_group *g, int job);
 
 /* Whether the job runs. */
 static int look_at(struct bnr_req *req)
 {
-    uint32_t what;
-    int number, status, ended;
+    int status, ended;
     struct bnr_group *g = req->other;
-    while (orders_report(req->job, &what, &number, &status)) {
-        g->has_started |= what == ORDER_TOLD_STARTED;
-        if (what == ORDER_TOLD_EXIT)
-            note_exit(g, number, status);
-    }
-    if (g->has_started)
+    if (hear_job(g, req->job))
         return BNR_SUCCESS;
     if (orders_state(req->job, &ended, &status) || !ended)
         return BNR_ERR_AGAIN;
@@ -442,13 +436,24 @@ static void note_exit(struct bnr_group *g, int rank, int status)
     ends_end = &end->next;
 }
 
-static void look_at_job(struct bnr_group *g)
+/* Take what a job of a group has told. Returns whether it has started. */
+static bool hear_job(struct bnr_group *g, int job)
 {
     uint32_t what;
-    int number, status, ended;
-    while (orders_report(g->job, &what, &number, &status))
+    int number, status;
+    bool has_started = false;
+    while (orders_report(job, &what, &number, &status)) {
+        has_started |= what == ORDER_TOLD_STARTED;
         if (what == ORDER_TOLD_EXIT)
             note_exit(g, number, status);
+    }
+    return has_started;
+}
+
+static void look_at_job(struct bnr_group *g)
+{
+    int status, ended;
+    (void)hear_job(g, g->job);
     if (orders_state(g->job, &ended, &status) || ended) {
         g->job = 0;
         g->is_over = true;

@@ -33,7 +33,6 @@ struct rallies_member {
     BNR_Gid gid;
     struct rally rally;
     struct rallies_member *base; /* NULL: none, or it is gone */
-    void *owner;                 /* the caller's */
 };
 
 struct rallies_held;

@@ -104,7 +104,7 @@ int rally_begin(struct rally *a, uint64_t what, int code, const void *bytes, siz
 void rally_decide(struct rally *a, int code, const void *bytes, size_t len);
 /* End the call that is under way here with this code, and as far as others have not ended it, there. */
 void rally_leave(struct rally *a, int code);
-/* A frame has come; its bytes are taken or released. Returns 0, or BNR_ERR_PROTO: the sender breaks the rules, and its link is to be
+/* A frame has come; it takes a reference to its bytes where it keeps them. Returns 0, or BNR_ERR_PROTO: the sender breaks the rules, and its link is to be
  * closed, which is a loss. */
 int rally_heard(struct rally *a, int link, const struct rally_frame *frame);
 /* A link is lost. Nothing happens if it is not one of the group's. */

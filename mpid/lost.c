@@ -230,8 +230,7 @@ static void look_for_wanted(const struct mpid_request *request, void *arg)
 
 bool lost_is_wanted(const struct vc *vc)
 {
-    struct wanted wanted = {vc, vc->send_head || vc->control_head || vc->pending || vc->asked || vc->bulk ||
-                                vc->arriving || vc->landing};
+    struct wanted wanted = {vc, vc_has_work(vc) || vc->arriving || vc->landing};
     if (!wanted.is_there)
         match_each_posted(&device.match, look_for_wanted, &wanted);
     return wanted.is_there;

@@ -193,7 +193,7 @@ void vc_each_engaged(void (*visit)(struct vc *vc, void *arg), void *arg)
 {
     struct vc *vc, *next;
     DL_FOREACH_SAFE2(engaged, vc, next, engaged_next) {
-        if (vc->send_head || vc->control_head || vc->pending || vc->asked || vc->bulk)
+        if (vc_has_work(vc))
             visit(vc, arg);
         else
             unlist_engaged(vc);
@@ -519,7 +519,7 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
                  why);
     vc->failure = (uint8_t)error;
     vc->was_open = before >= VC_OPEN;
-    bool has_failed = vc->was_open || lost_is_wanted(vc);
+    bool has_failed = vc->was_open || (vc->foreign && lost_is_wanted(vc));
     if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE)) {
         device_note_lost(vc);
         if (parted.note)

@@ -187,6 +187,12 @@ static inline void vc_engage(struct vc *vc)
  * changes nothing. Returns whether it could. */
 bool vc_event(struct vc *vc, enum vc_event event);
 
+/* Whether something is to be sent, or is on its way. */
+static inline bool vc_has_work(const struct vc *vc)
+{
+    return vc->send_head || vc->control_head || vc->pending || vc->asked || vc->bulk;
+}
+
 /* Whether the link stands: from being up until it is taken down, after closing. */
 static inline bool vc_is_up(const struct vc *vc)
 {

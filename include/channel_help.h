@@ -122,6 +122,14 @@ static inline int chan_params_get(const char *list, const char *key, int index, 
     return -ENOENT;
 }
 
+/* Whether key stands in both cards with the same value. */
+static inline bool chan_params_agree(const char *mine, const char *theirs, const char *key)
+{
+    char a[300], b[300];
+    return !chan_params_get(mine, key, 0, a, sizeof(a)) &&
+           !chan_params_get(theirs, key, 0, b, sizeof(b)) && !strcmp(a, b);
+}
+
 /* The same of bytes, which stand in hexadecimal digits. -EINVAL unless there are exactly len. */
 static inline int chan_params_add_bytes(char *list, size_t size, const char *key,
                                         const void *bytes, size_t len)

@@ -80,20 +80,12 @@ static int pair_card(struct chan *chan, char params[CHAN_CARD_MAX])
     return rc;
 }
 
-/* Whether key stands in both cards with the same value. */
-static bool agree(const char *mine, const char *theirs, const char *key)
-{
-    char a[300], b[300];
-    return !chan_params_get(mine, key, 0, a, sizeof(a)) && !chan_params_get(theirs, key, 0, b, sizeof(b)) &&
-           !strcmp(a, b);
-}
-
 static struct chan_verdict pair_match(const char *mine, const char *theirs)
 {
     uint8_t a[PAIR_NAME], b[PAIR_NAME];
-    if (!agree(mine, theirs, "host"))
+    if (!chan_params_agree(mine, theirs, "host"))
         return (struct chan_verdict){CHAN_NO, 0, "other host"};
-    if (!agree(mine, theirs, "user"))
+    if (!chan_params_agree(mine, theirs, "user"))
         return (struct chan_verdict){CHAN_NO, 0, "other user"};
     if (chan_params_get_bytes(mine, "at", a, sizeof(a)) != PAIR_NAME ||
         chan_params_get_bytes(theirs, "at", b, sizeof(b)) != PAIR_NAME)

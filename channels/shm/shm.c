@@ -27,8 +27,7 @@
 
 enum {
     PAGE = 4096,
-    AHEAD_PART = 1024, /* bytes */
-    TEXT = 300
+    AHEAD_PART = 1024 /* bytes */
 };
 
 static uint64_t whole_pages(uint64_t size)
@@ -146,24 +145,16 @@ static int shm_card(struct chan *base, char params[CHAN_CARD_MAX])
     return rc;
 }
 
-/* Whether key stands in both cards with the same value. */
-static int agree(const char *mine, const char *theirs, const char *key)
-{
-    char a[TEXT], b[TEXT];
-    return !chan_params_get(mine, key, 0, a, sizeof(a)) &&
-           !chan_params_get(theirs, key, 0, b, sizeof(b)) && !strcmp(a, b);
-}
-
 static struct chan_verdict shm_match(const char *mine, const char *theirs)
 {
     struct chan_verdict verdict = {CHAN_NO, 0, "other host"};
-    if (!agree(mine, theirs, "host"))
+    if (!chan_params_agree(mine, theirs, "host"))
         return verdict;
     verdict.why = "other job";
-    if (!agree(mine, theirs, "gid"))
+    if (!chan_params_agree(mine, theirs, "gid"))
         return verdict;
     verdict.why = "other version";
-    if (!agree(mine, theirs, "layout"))
+    if (!chan_params_agree(mine, theirs, "layout"))
         return verdict;
     return (struct chan_verdict){CHAN_YES, 80, "same host"};
 }

@@ -260,6 +260,13 @@ static void unlink_parts(struct parts *parts)
     pthread_mutex_unlock(&parts_lock);
 }
 
+static void free_parts(struct parts *parts)
+{
+    free(parts->held->of[0].section.packed);
+    free(parts->held);
+    free(parts);
+}
+
 static void on_parts(int event, void *state)
 {
     struct parts *parts = state;
@@ -274,9 +281,7 @@ static void on_parts(int event, void *state)
         pthread_mutex_unlock(&parts_lock);
     } else {
         unlink_parts(parts);
-        free(section->packed);
-        free(parts->held);
-        free(parts);
+        free_parts(parts);
     }
 }
 
@@ -298,9 +303,7 @@ int fortran_part(struct fortran_section *section, int rc, int count, MPI_Count i
     parts->len = (size_t)(extent * in_each);
     rc = PMPIX_Request_attach(request, on_parts, parts);
     if (rc != MPI_SUCCESS) {
-        free(section->packed);
-        free(parts->held);
-        free(parts);
+        free_parts(parts);
         return rc;
     }
     pthread_mutex_lock(&parts_lock);

@@ -60,12 +60,9 @@ void known_learn(const struct known *theirs)
     os_unlock_slow(&lock);
 }
 
-bool known_has(int rank, uint32_t step)
+bool known_says(const struct known *known, int rank, uint32_t step)
 {
-    os_lock_slow(&lock);
-    bool has = now.step[slot_of(rank)] >= step;
-    os_unlock_slow(&lock);
-    return has;
+    return known->step[slot_of(rank)] >= step;
 }
 
 void known_any(void)

@@ -32,8 +32,8 @@ uint32_t known_step(void);
 struct known known_now(void);
 /* This process learns what another one has known. */
 void known_learn(const struct known *theirs);
-/* Whether this process knows of a step of a rank of the job. */
-bool known_has(int rank, uint32_t step);
+/* Whether whoever knows that much knows of a step of a rank of the job. */
+bool known_says(const struct known *known, int rank, uint32_t step);
 
 /* Let to know what from does. */
 void known_join(struct known *to, const struct known *from);

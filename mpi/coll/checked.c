@@ -32,22 +32,18 @@ struct checked_pair {
 };
 
 /* What processes know, as it goes round. */
-struct checked_known {
-    struct known all, root; /* of those that are heard of by now; of the root, nothing if it is not */
-};
-
 struct checked_round {
-    struct checked_known *mine;
-    struct checked_known theirs;
+    struct known *mine;
+    struct known theirs;
 };
 
-/* What this process learns, and the buffers that it uses. */
+/* What this process has heard of those that give what they know, and the buffers that it uses. */
 struct checked_end {
-    struct checked_known known;
+    struct known known;
     struct coll c;
     struct mpid_call_site site;
     uint32_t step;
-    bool learns_all, learns_root;
+    bool gives, learns;
 };
 
 /* ---- the calls ---- */
@@ -164,9 +160,8 @@ static int begin_known(struct sched *s, void *arg)
     struct checked_end *end = arg;
     (void)s;
     end->step = known_step();
-    end->known.all = known_now();
-    if (end->c.root == end->c.rank)
-        end->known.root = end->known.all;
+    if (end->gives)
+        end->known = known_now();
     return MPI_SUCCESS;
 }
 
@@ -174,8 +169,7 @@ static int hear(struct sched *s, void *arg)
 {
     struct checked_round *round = arg;
     (void)s;
-    known_join(&round->mine->all, &round->theirs.all);
-    known_join(&round->mine->root, &round->theirs.root);
+    known_join(round->mine, &round->theirs);
     return MPI_SUCCESS;
 }
 
@@ -193,7 +187,7 @@ static void touch(const struct checked_end *end, const struct coll_data *data, b
     }
 }
 
-/* The buffers of this process. Those of intercommunicators and of neighbours are left out. */
+/* The buffers of this process. Those of intercommunicators, of neighbours and of MPI_Reduce_scatter are left out. */
 static void touch_all(const struct checked_end *end)
 {
     const struct coll *c = &end->c;
@@ -234,10 +228,8 @@ static int end_known(struct sched *s, void *arg)
 {
     struct checked_end *end = arg;
     (void)s;
-    if (end->learns_all)
-        known_learn(&end->known.all);
-    if (end->learns_root)
-        known_learn(&end->known.root);
+    if (end->learns)
+        known_learn(&end->known);
     touch_all(end);
     return MPI_SUCCESS;
 }
@@ -268,8 +260,8 @@ static void append_known(struct sched *s, const struct coll *c)
     memset(end, 0, sizeof(*end));
     end->c = *c;
     mpid_find_site(&end->site);
-    end->learns_all = !rooted && (!to_root || c->rank == c->root);
-    end->learns_root = rooted;
+    end->gives = !rooted || c->rank == c->root;
+    end->learns = !to_root || c->rank == c->root;
     sched_call(s, begin_known, end);
     if (c->comm->remote)
         sched_over(s, c->comm->local);

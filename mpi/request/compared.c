@@ -136,12 +136,13 @@ static int outcome_of_sync(const struct request *request, MPI_Status *status)
     return request_send_ops.outcome(request, status);
 }
 
-static int cancel_sync(struct request *request)
+/* Sends and receives are cancelled alike. */
+static int cancel(struct request *request)
 {
-    return request_send_ops.cancel(request);
+    return request_recv_ops.cancel(request);
 }
 
-static const struct request_ops sync_ops = {.outcome = outcome_of_sync, .cancel = cancel_sync};
+static const struct request_ops sync_ops = {.outcome = outcome_of_sync, .cancel = cancel};
 
 int compared_isend(const struct p2p_side *to, const struct compared_data *data, unsigned mode,
                    struct request **request)
@@ -178,11 +179,6 @@ int compared_isend(const struct p2p_side *to, const struct compared_data *data, 
 }
 
 /* ---- receiving ---- */
-
-static int cancel(struct request *request)
-{
-    return request_recv_ops.cancel(request);
-}
 
 static const struct request_ops ops = {
     .outcome = compared_outcome, .cancel = cancel, .release = compared_release};
@@ -324,10 +320,10 @@ int compared_outcome(const struct request *request, MPI_Status *status)
     if (!noted)
         return request_recv_ops.outcome(request, status);
     int rc = request_class(dev);
-    if (!rc && !dev->cancelled)
+    if (!rc && !dev->cancelled) {
         compare(noted, dev->count);
-    if (!rc && !dev->cancelled)
         heard(noted, dev->count);
+    }
     status_set(status, dev->place.env.rank, dev->place.env.tag, compared_bytes((int64_t)dev->count),
                dev->cancelled);
     return rc;

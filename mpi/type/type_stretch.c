@@ -58,11 +58,6 @@ int type_stretches(const struct type *type, MPI_Count count, uint64_t at, struct
     return g.count;
 }
 
-static uint64_t end_of(const struct stretch *s)
-{
-    return s->at + (s->count - 1) * s->step + s->len;
-}
-
 /* Whether a piece of s meets len bytes at an address: the first of them that both have. */
 static bool piece_meets(const struct stretch *s, uint64_t at, uint64_t len, uint64_t *first,
                         uint64_t *both)
@@ -79,7 +74,7 @@ static bool piece_meets(const struct stretch *s, uint64_t at, uint64_t len, uint
 bool stretch_meets(const struct stretch *a, const struct stretch *b, uint64_t *at, uint64_t *len)
 {
     const struct stretch *few = a->count < b->count ? a : b, *other = few == a ? b : a;
-    if (end_of(a) <= b->at || end_of(b) <= a->at)
+    if (stretch_end(a) <= b->at || stretch_end(b) <= a->at)
         return false;
     for (uint64_t i = 0; i < few->count; i++)
         if (piece_meets(other, few->at + i * few->step, few->len, at, len))
@@ -90,7 +85,7 @@ bool stretch_meets(const struct stretch *a, const struct stretch *b, uint64_t *a
 bool stretch_covers(const struct stretch *outer, const struct stretch *inner)
 {
     if (outer->count == 1)
-        return inner->at >= outer->at && end_of(inner) <= end_of(outer);
+        return inner->at >= outer->at && stretch_end(inner) <= stretch_end(outer);
     return outer->at == inner->at && outer->len == inner->len && outer->step == inner->step &&
            outer->count == inner->count;
 }
@@ -101,7 +96,7 @@ bool stretch_grow(struct stretch *to, const struct stretch *more)
         return true;
     if (to->count == 1 && more->count == 1 && more->at <= to->at + to->len &&
         to->at <= more->at + more->len) {
-        uint64_t end = end_of(to) > end_of(more) ? end_of(to) : end_of(more);
+        uint64_t end = stretch_end(to) > stretch_end(more) ? stretch_end(to) : stretch_end(more);
         to->at = to->at < more->at ? to->at : more->at;
         to->len = end - to->at;
         return true;

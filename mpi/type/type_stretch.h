@@ -15,6 +15,12 @@ struct stretch {
     uint64_t count;
 };
 
+/* Behind its last byte. */
+static inline uint64_t stretch_end(const struct stretch *s)
+{
+    return s->at + (s->count - 1) * s->step + s->len;
+}
+
 /* The stretches of count elements of a committed type at an address, most of them at most: those
  * behind that are left out. Returns their number. */
 int type_stretches(const struct type *type, MPI_Count count, uint64_t at, struct stretch *to,

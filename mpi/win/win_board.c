@@ -27,12 +27,11 @@ static size_t len_of(int size)
     return sizeof(struct board_head) + (size_t)size * (sizeof(struct known) + sizeof(struct board_log));
 }
 
-static void use(struct board *board, void *memory)
+static void use(struct board *board, void *memory, int size)
 {
-    board->memory = memory;
     board->head = memory;
     board->published = (struct known *)(board->head + 1);
-    board->logs = (struct board_log *)(board->published + board->size);
+    board->logs = (struct board_log *)(board->published + size);
 }
 
 /* The first member of this host. */
@@ -97,7 +96,7 @@ int board_make(struct board *board, struct win *win)
 {
     const struct comm_hosts *hosts = comm_hosts_of(win->comm);
     struct win_segment_place mine = {0}, *all = malloc(sizeof(*all) * (size_t)win->size);
-    *board = (struct board){.size = win->size, .len = len_of(win->size)};
+    *board = (struct board){.len = len_of(win->size)};
     if (!all || !hosts) {
         free(all);
         return MPI_ERR_NO_MEM;
@@ -121,17 +120,17 @@ int board_make(struct board *board, struct win *win)
     if (!rc && !memory)
         memory = calloc(1, board->len);
     if (memory)
-        use(board, memory);
+        use(board, memory, win->size);
     return rc ? rc : memory ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 void board_free(struct board *board)
 {
     if (board->is_shared)
-        os_segment_unmap(board->memory, board->len);
+        os_segment_unmap(board->head, board->len);
     else
-        free(board->memory);
-    board->memory = NULL;
+        free(board->head);
+    board->head = NULL;
 }
 
 bool board_hold(_Atomic uint32_t *busy)
@@ -183,8 +182,7 @@ struct mpid_call_site board_site_of(struct board *board, uint16_t number)
 
 static bool is_over(const struct board_access *access, const struct known *now)
 {
-    return access->done &&
-           (access->by < 0 || now->step[(unsigned)access->by % KNOWN_SLOTS] >= access->done);
+    return access->done && (access->by < 0 || known_says(now, access->by, access->done));
 }
 
 static uint32_t rows(const struct board_log *log)
@@ -195,7 +193,7 @@ static uint32_t rows(const struct board_log *log)
 /* The first row from i on whose bytes touch these; BOARD_LOG: there is none. */
 static uint32_t near(const struct board_log *log, uint32_t i, const struct stretch *bytes)
 {
-    uint64_t first = bytes->at, end = bytes->at + (bytes->count - 1) * bytes->step + bytes->len;
+    uint64_t first = bytes->at, end = stretch_end(bytes);
     for (uint32_t count = rows(log); i < count; i++)
         if (log->first[i] <= end && log->end[i] >= first)
             return i;
@@ -207,7 +205,7 @@ static void put(struct board_log *log, uint32_t i, const struct board_access *ac
     const struct stretch *bytes = &access->bytes;
     log->row[i] = *access;
     log->first[i] = bytes->at;
-    log->end[i] = bytes->at + (bytes->count - 1) * bytes->step + bytes->len;
+    log->end[i] = stretch_end(bytes);
     log->open[i] = access->done ? -1 : access->origin;
 }
 

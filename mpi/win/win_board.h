@@ -64,9 +64,7 @@ struct board {
     struct board_head *head;
     struct known *published; /* [size] what members knew last */
     struct board_log *logs;  /* [size] */
-    void *memory;
     size_t len;
-    int size;
     bool is_shared;
 };
 

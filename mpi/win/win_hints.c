@@ -72,7 +72,7 @@ enum {
     HINTS = sizeof(hints) / sizeof(hints[0])
 };
 
-static bool is_true(const struct info *info, const char *key)
+bool win_hint_is_true(const struct info *info, const char *key)
 {
     char value[8];
     return info && info_read(info, key, value, sizeof(value)) >= 0 && !strcmp(value, "true");
@@ -80,8 +80,8 @@ static bool is_true(const struct info *info, const char *key)
 
 void win_read_hints(struct win *win, const struct info *info)
 {
-    win->no_locks = is_true(info, "no_locks");
-    win->noncontiguous = is_true(info, "alloc_shared_noncontig");
+    win->no_locks = win_hint_is_true(info, "no_locks");
+    win->noncontiguous = win_hint_is_true(info, "alloc_shared_noncontig");
     (void)win_set_hints(win,
                         info); /* where memory is out the hints are those of a window without */
 }

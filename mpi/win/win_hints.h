@@ -6,6 +6,8 @@
 
 #include "mpi/win/win.h"
 
+/* Whether a key says "true"; info may be NULL. */
+bool win_hint_is_true(const struct info *info, const char *key);
 /* Take over the hints of a new window. */
 void win_read_hints(struct win *win, const struct info *info);
 /* The same of one that exists: what can be changed. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */

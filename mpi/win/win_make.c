@@ -24,6 +24,7 @@
 #include "mpi/info.h"
 #include "mpi/known.h"
 #include "mpi/type/op.h"
+#include "mpi/win/win_board.h"
 #include "mpi/win/win_helper.h"
 #include "mpi/win/win_hints.h"
 #include "mpi/win/win_segment.h"
@@ -81,21 +82,6 @@ static int fail(struct making *m, int error_class, const char *what)
     if (!m->why[0])
         snprintf(m->why, m->why_size, "%s", what);
     return error_class;
-}
-
-/* Give all members a block of size bytes from each. */
-static int exchange(struct making *m, const void *mine, void *all, size_t size)
-{
-    struct win *win = m->win;
-    struct coll c = {
-        .kind = COLL_ALLGATHER,
-        .send = {.buf = (void *)(uintptr_t)mine, .count = (MPI_Count)size, .type = MPI_BYTE},
-        .recv = {.buf = all, .count = (MPI_Count)size, .type = MPI_BYTE}};
-    if (win->size == 1) {
-        memcpy(all, mine, size);
-        return MPI_SUCCESS;
-    }
-    return coll_run_over(win->comm, &c);
 }
 
 /* Have all members of comm return the same, which is MPI_SUCCESS if all of them bring that. */
@@ -250,7 +236,7 @@ static int share(struct making *m, int *error)
         *error = make_alone(m);
     else if (win->near_me == 0)
         *error = make_segment(m, &mine);
-    int rc = exchange(m, &mine, m->places, sizeof(mine));
+    int rc = board_give_all(m->win, &mine, m->places, sizeof(mine));
     const struct win_segment_place *place = &m->places[win_rank_of(win, 0)];
     if (!rc && m->shares && win->near_me && place->len)
         open_segment(m, place);
@@ -344,7 +330,7 @@ static int make_memory(struct making *m)
     int error = MPI_SUCCESS;
     struct wants mine = {(uint64_t)win->bytes, win->unit,     align_of(m->wish->info),
                          reach_of(win),        place_of(win), near_all(win), win->noncontiguous};
-    int rc = exchange(m, &mine, m->wants, sizeof(mine));
+    int rc = board_give_all(m->win, &mine, m->wants, sizeof(mine));
     if (!rc) {
         enum near near = agreed_near(m);
         for (int i = 0; i < win->near_count; i++) /* it holds if all of them have said so */
@@ -355,7 +341,7 @@ static int make_memory(struct making *m)
     }
     struct ready is = {error, m->win->segment.base != NULL, m->lack};
     if (!rc)
-        rc = exchange(m, &is, m->ready, sizeof(is));
+        rc = board_give_all(m->win, &is, m->ready, sizeof(is));
     m->mapped = m->shares;
     for (int i = 0; i < win->near_count && !rc; i++)
         m->mapped = m->mapped && m->ready[win_rank_of(win, i)].mapped;

@@ -67,16 +67,6 @@ static int check_accumulate(struct win *win, struct win_op *op)
     return MPI_SUCCESS;
 }
 
-static bool takes_data(const struct win_op *op)
-{
-    return op->kind != WIN_OP_GET && !(op->how && op->how->code == OP_CODE_NO_OP);
-}
-
-static bool brings_data(const struct win_op *op)
-{
-    return op->kind != WIN_OP_PUT && op->kind != WIN_OP_ACCUMULATE;
-}
-
 static bool may_be_compared(const struct type *type)
 {
     return type->predefined && (type->form == TYPE_SIGNED || type->form == TYPE_UNSIGNED ||
@@ -115,11 +105,11 @@ static int check(struct win *win, struct win_op *op)
             return win_error(win, MPI_ERR_TYPE, op->function,
                              "the datatype must be a predefined one of integers, logicals or bytes");
     }
-    if (takes_data(op) &&
+    if (win_op_takes(op) &&
         ((rc = check_data(win, "origin", op->from.count, op->from.type, op->function)) ||
          (rc = check_len(win, op, &op->from, "origin"))))
         return rc;
-    if (brings_data(op) &&
+    if (win_op_brings(op) &&
         ((rc = check_data(win, "result", op->to.count, op->to.type, op->function)) ||
          (rc = check_len(win, op, &op->to, "result"))))
         return rc;
@@ -176,10 +166,10 @@ static int visit(void *arg, int64_t offset, int64_t len)
 static int change_runs(const struct win_op *op, const struct win_elements *how, unsigned char *at)
 {
     size_t len = win_op_bytes(op);
-    char *in = calloc(1, len), *out = brings_data(op) ? malloc(len) : NULL;
-    struct walk walk = {{*how, takes_data(op) ? in : NULL, out, 0}, at};
-    int rc = in && (out || !brings_data(op)) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (!rc && takes_data(op))
+    char *in = calloc(1, len), *out = win_op_brings(op) ? malloc(len) : NULL;
+    struct walk walk = {{*how, win_op_takes(op) ? in : NULL, out, 0}, at};
+    int rc = in && (out || !win_op_brings(op)) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!rc && win_op_takes(op))
         rc = type_copy(op->from.buf, op->from.count, op->from.type, in, (MPI_Count)len, MPI_BYTE);
     if (!rc)
         (void)type_runs(op->target_type, op->count, visit, &walk);
@@ -204,13 +194,13 @@ static int change(struct win *win, const struct win_target *target, const struct
         return MPI_SUCCESS;
     }
     bool plain = op->type == op->basic->handle;
-    if (takes_data(op))
+    if (win_op_takes(op))
         plain = plain && op->from.type == op->type && op->from.count == op->count;
-    if (brings_data(op))
+    if (win_op_brings(op))
         plain = plain && op->to.type == op->type && op->to.count == op->count;
     if (!plain)
         return change_runs(op, &how, at);
-    win_apply(&how, at, op->from.buf, brings_data(op) ? to : NULL, (size_t)op->count);
+    win_apply(&how, at, op->from.buf, win_op_brings(op) ? to : NULL, (size_t)op->count);
     return MPI_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 #define MPI_WIN_OP_H
 
 #include "mpi/type/op.h"
+#include "mpi/type/op_kernels.h"
 #include "mpi/type/type.h"
 #include "mpi/win/win.h"
 
@@ -54,6 +55,18 @@ static inline void win_bounds(const struct win_op *op, int64_t *first, int64_t *
     *first = type->true_lb + (last < 0 ? last : 0);
     *end = type->true_lb + type->true_extent + (last > 0 ? last : 0);
 }
+
+/* Whether it takes data to the target, and whether it brings some back. */
+static inline bool win_op_takes(const struct win_op *op)
+{
+    return op->kind != WIN_OP_GET && !(op->how && op->how->code == OP_CODE_NO_OP);
+}
+
+static inline bool win_op_brings(const struct win_op *op)
+{
+    return op->kind != WIN_OP_PUT && op->kind != WIN_OP_ACCUMULATE;
+}
+
 /* Data bytes at the target. */
 static inline uint64_t win_op_bytes(const struct win_op *op)
 {

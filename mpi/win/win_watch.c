@@ -19,8 +19,9 @@
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_hash.h"
 #include "mpi/win/win_board.h"
+#include "mpi/win/win_hints.h"
 
-/* A get with a request, which is complete once that is. */
+/* An operation with a request, which is complete once that is. */
 struct pending {
     struct pending *next;
     const void *request;
@@ -68,6 +69,15 @@ static void name_window(const struct win *win, char text[MPI_MAX_OBJECT_NAME + 1
     char name[MPI_MAX_OBJECT_NAME];
     bool named = name_get(&((struct win *)(uintptr_t)win)->name, name) > 0;
     snprintf(text, MPI_MAX_OBJECT_NAME + 16, "window%s%s", named ? " " : "", named ? name : "");
+}
+
+/* Name a call and the fault. */
+static _Noreturn void tell_one(const struct mpid_call_site *site, int error_class, const char *what)
+{
+    char call[CALL_TEXT], text[2 * CALL_TEXT];
+    call_text(call, init_world.rank, site, site);
+    snprintf(text, sizeof(text), "--check: %s: %s", call, what);
+    mpid_abort(error_class & 0xff, text);
 }
 
 /* Name two calls and the fault. */
@@ -180,6 +190,14 @@ static void end_in(struct win_watch *w, int target, const struct ending *e)
     os_unlock_slow(&lock);
 }
 
+/* Learn what those have known that accumulated in these places. For the holder of the log. */
+static void learn_changed(struct board_log *log, unsigned places)
+{
+    for (unsigned i = 0; i < BOARD_PLACES; i++)
+        if (places & 1u << i)
+            known_learn(&log->changed[i]);
+}
+
 /* Fetched values have come: this process may know all that is known by those who changed them. */
 static void learn_fetched(struct win_watch *w, int target)
 {
@@ -190,9 +208,7 @@ static void learn_fetched(struct win_watch *w, int target)
     os_unlock_slow(&lock);
     if (!fetched || !board_hold(&log->busy))
         return;
-    for (unsigned i = 0; i < BOARD_PLACES; i++)
-        if (fetched & 1u << i)
-            known_learn(&log->changed[i]);
+    learn_changed(log, fetched);
     board_release(&log->busy);
 }
 
@@ -221,7 +237,8 @@ void win_watch_brought(struct win *win, int target)
 
 /* ---- memory of the program that is in windows ---- */
 
-/* The part of a window that a stretch of this process's memory is in: of it, the rest is cut off. */
+/* The part of a window that a stretch of this process's memory is in. Of one piece, the rest is cut off; one of several
+ * pieces that reaches out is passed over. */
 static bool find_part(const struct win *win, const struct stretch *bytes, int *target, struct stretch *part)
 {
     uint64_t at, len;
@@ -233,7 +250,7 @@ static bool find_part(const struct win *win, const struct stretch *bytes, int *t
         if (!here || !near->size || !stretch_meets(bytes, &all, &at, &len))
             continue;
         *part = bytes->count == 1 ? (struct stretch){at, len, len, 1} : *bytes;
-        if (part->at < all.at || part->at + (part->count - 1) * part->step + part->len > all.at + all.len)
+        if (part->at < all.at || stretch_end(part) > stretch_end(&all))
             continue;
         part->at -= all.at;
         *target = near->rank;
@@ -242,11 +259,11 @@ static bool find_part(const struct win *win, const struct stretch *bytes, int *t
     return false;
 }
 
-/* As find_part(), of a dynamic window. */
+/* Of a dynamic window: all of it must be attached. */
 static bool find_piece(struct win *win, const struct stretch *bytes, struct stretch *part)
 {
     *part = *bytes;
-    return win_has(win, bytes->at, (bytes->count - 1) * bytes->step + bytes->len);
+    return win_has(win, bytes->at, stretch_end(bytes) - bytes->at);
 }
 
 /* Of the memory of a window, the part that a stretch is in. */
@@ -291,8 +308,7 @@ static void touched(const struct busy_place *place, const struct mpid_call_site 
         struct board_log *log = &w->board.logs[w->win->rank];
         access.site = board_site(&w->board, site);
         if (board_hold(&log->busy)) { /* the program may have seen them change */
-            for (int i = 0; i < BOARD_PLACES; i++)
-                known_learn(&log->changed[i]);
+            learn_changed(log, ~0u);
             board_release(&log->busy);
         }
         enter_place(w, place, &access);
@@ -301,25 +317,15 @@ static void touched(const struct busy_place *place, const struct mpid_call_site 
 
 /* ---- operations ---- */
 
-static bool takes(const struct win_op *op)
-{
-    return op->kind != WIN_OP_GET && !(op->how && op->how->code == OP_CODE_NO_OP);
-}
-
-static bool brings(const struct win_op *op)
-{
-    return op->kind == WIN_OP_GET || op->kind == WIN_OP_FETCH || op->kind == WIN_OP_COMPARE;
-}
-
 /* The buffers of an operation; returns their number. */
 static int places_of(const struct win_op *op, struct busy_place places[3])
 {
     int n = 0;
-    if (takes(op))
+    if (win_op_takes(op))
         places[n++] = (struct busy_place){op->from.buf, op->from.count, type_from(op->from.type), false};
     if (op->kind == WIN_OP_COMPARE)
         places[n++] = (struct busy_place){op->compare, 1, op->target_type, false};
-    if (brings(op))
+    if (win_op_brings(op))
         places[n++] = (struct busy_place){op->to.buf, op->to.count, type_from(op->to.type), true};
     return n;
 }
@@ -327,41 +333,33 @@ static int places_of(const struct win_op *op, struct busy_place places[3])
 /* The origin's data must be of the target's basic types. */
 static void check_types(const struct win_op *op, const struct mpid_call_site *site)
 {
-    const struct win_data *data = takes(op) ? &op->from : &op->to;
+    const struct win_data *data = win_op_takes(op) ? &op->from : &op->to;
     const struct type *mine = type_from(data->type);
-    char one[CALL_TEXT], text[2 * CALL_TEXT];
     struct type_hash hash = type_hash(mine, data->count), theirs = type_hash(op->target_type, op->count);
     if (!hash.elements || type_is_untyped(mine) || type_is_untyped(op->target_type))
         return;
     if (hash.elements <= theirs.elements &&
         type_hash_first(op->target_type, hash.elements).value == hash.value)
         return;
-    call_text(one, init_world.rank, site, site);
-    snprintf(text, sizeof(text), "--check: %s: the basic types of the origin are not those of the target",
-             one);
-    mpid_abort(MPI_ERR_TYPE & 0xff, text);
+    tell_one(site, MPI_ERR_TYPE, "the basic types of the origin are not those of the target");
 }
 
 static void check_buffers(const struct busy_place *places, int n, const struct mpid_call_site *site)
 {
     struct stretch a[BUSY_STRETCHES], b[BUSY_STRETCHES];
-    char one[CALL_TEXT], text[2 * CALL_TEXT];
     uint64_t at, len;
     for (int i = 0; i < n; i++)
         busy_claim(&places[i], site);
     for (int i = 0; i + 1 < n; i++) {
         int mine = busy_stretches(&places[i], a), theirs = busy_stretches(&places[n - 1], b);
         for (int k = 0; k < mine * theirs; k++) {
-            if (!stretch_meets(&a[k / theirs], &b[k % theirs], &at, &len))
-                continue;
-            call_text(one, init_world.rank, site, site);
-            snprintf(text, sizeof(text), "--check: %s: its result and what it takes share memory", one);
-            mpid_abort(MPI_ERR_BUFFER & 0xff, text);
+            if (stretch_meets(&a[k / theirs], &b[k % theirs], &at, &len))
+                tell_one(site, MPI_ERR_BUFFER, "its result and what it takes share memory");
         }
     }
 }
 
-/* That a target which gets messages has the bytes; of the others that was checked. */
+/* That the target has the bytes; those of a dynamic window only it can judge. */
 static int check_range(struct win *win, const struct win_op *op, uint64_t *at)
 {
     const struct told *told = &win->watch->told[op->rank];
@@ -388,7 +386,7 @@ static struct board_access access_of(struct win_watch *w, const struct win_op *o
         [WIN_OP_FETCH] = BOARD_CHANGE, [WIN_OP_COMPARE] = BOARD_COMPARE};
     struct board_access access = {.kind = kinds[op->kind], .origin = init_world.rank,
                                   .by = init_world.rank, .via = op->rank,
-                                  .returns = brings(op), .posted = w->win->access == WIN_START};
+                                  .returns = win_op_brings(op), .posted = w->win->access == WIN_START};
     if (op->basic) {
         access.form = op->basic->form;
         access.size = (uint8_t)op->basic->size;
@@ -420,7 +418,7 @@ static void give_known(struct win_watch *w, const struct win_op *op, uint64_t at
 
 static void note_fetched(struct win_watch *w, const struct win_op *op, uint64_t at)
 {
-    if (op->kind == WIN_OP_GET || !brings(op))
+    if (op->kind == WIN_OP_GET || !win_op_brings(op))
         return;
     os_lock_slow(&lock);
     w->fetched[op->rank] |= (uint8_t)(win_op_bytes(op) > 8 ? 0xff : 1u << place_of(at));
@@ -626,8 +624,7 @@ void win_watch_sync(struct win *win)
     }
     if (!board_hold(&log->busy))
         return;
-    for (int i = 0; i < BOARD_PLACES; i++)
-        known_learn(&log->changed[i]);
+    learn_changed(log, ~0u);
     known_learn(&log->put);
     board_release(&log->busy);
 }
@@ -649,7 +646,7 @@ static void learn_any(void)
 
 static void destroy(struct win_watch *w)
 {
-    if (w && w->board.memory)
+    if (w && w->board.head)
         board_free(&w->board);
     while (w && w->pending) {
         struct pending *pending = w->pending;
@@ -687,31 +684,23 @@ static int fill(struct win_watch *w)
     return board_give_all(win, &mine, w->told, sizeof(mine));
 }
 
-static bool is_said(const struct win *win, const char *hint)
-{
-    const char *value = win->info ? info_get(win->info, hint) : NULL;
-    return value && !strcmp(value, "true");
-}
-
 /* Hints that say something of all members. */
 static void check_hints(const struct win_watch *w)
 {
     const struct told *all = w->told, *mine = &all[w->win->rank];
     struct mpid_call_site site;
-    char call[CALL_TEXT], text[2 * CALL_TEXT];
+    char text[CALL_TEXT];
     for (int i = 0; i < w->win->size; i++) {
         const char *hint =
-            is_said(w->win, "same_size") && all[i].size != mine->size             ? "same_size"
-            : is_said(w->win, "same_disp_unit") && all[i].unit != mine->unit      ? "same_disp_unit"
+            win_hint_is_true(w->win->info, "same_size") && all[i].size != mine->size             ? "same_size"
+            : win_hint_is_true(w->win->info, "same_disp_unit") && all[i].unit != mine->unit      ? "same_disp_unit"
             : all[i].no_locks != mine->no_locks                                   ? "no_locks"
                                                                                   : NULL;
         if (!hint)
             continue;
         mpid_find_site(&site);
-        call_text(call, init_world.rank, &site, &site);
-        snprintf(text, sizeof(text), "--check: %s: its hint %s is not so of rank %d of the window", call,
-                 hint, i);
-        mpid_abort(MPI_ERR_INFO_VALUE & 0xff, text);
+        snprintf(text, sizeof(text), "its hint %s is not so of rank %d of the window", hint, i);
+        tell_one(&site, MPI_ERR_INFO_VALUE, text);
     }
 }
 

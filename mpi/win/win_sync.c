@@ -43,8 +43,10 @@ int win_no_epoch(struct win *win, const char *function, const char *what)
 
 int win_failed(struct win *win, int rc, const char *function, int rank)
 {
-    if (win_is_revoked(win))
+    if (win_is_revoked(win)) {
+        win_revoked(win); /* the thread that hears of it may not have come so far: no operation works from here on */
         return win_error(win, MPIX_ERR_REVOKED, function, "a member has revoked the window");
+    }
     if (!rc)
         return MPI_SUCCESS;
     if (rc == MPI_ERR_RMA_RANGE)

@@ -177,7 +177,8 @@ void survive_shrink(struct survive *s)
     MPI_Comm_set_errhandler(heat_comm, MPI_ERRORS_RETURN);
 }
 
-static void put(const struct copy copies[2], int sweep, double *field, int width, int *cells)
+/* copies: two */
+static void put(const struct copy *copies, int sweep, double *field, int width, int *cells)
 {
     const struct copy *copy = copies[0].sweep == sweep ? &copies[0] : &copies[1];
 

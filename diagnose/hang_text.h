@@ -2,7 +2,7 @@
 
 /*
  * A rank's answer to mpiexec's question why it waits: lines of fields between tabs, written by
- * mpid/hang.c. The first line is HANG_TEXT_HEAD. Numbers are decimal but for offset.
+ * mpid/tell/hang.c. The first line is HANG_TEXT_HEAD. Numbers are decimal but for offset.
  *
  *     T function mode ms offset module symbol    a thread in MPI, waiting for ms (-1: unknown),
  *                                                called from module + offset (hexadecimal)

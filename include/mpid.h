@@ -76,7 +76,7 @@ struct mpid_layout {
     void (*unpack)(const struct mpid_bytes *to, size_t offset, const void *from, size_t len);
 };
 
-/* An envelope, and its place while it waits to be matched: mpid/match.c's own. */
+/* An envelope, and its place while it waits to be matched: mpid/ground/match.c's own. */
 struct mpid_place {
     struct mpid_place *next, *prev; /* with an equal envelope, oldest first, in a ring */
     struct mpid_place *chain, **at; /* of the oldest: next in its bucket; the pointer to it */
@@ -531,7 +531,7 @@ void mpid_each_unreceived(void (*take)(void *arg, const struct mpid_envelope *en
 bool mpid_progress(void);
 
 /* The same in a call that looks whether something is there, and that programs repeat until it is: where
- * nothing happened, others that share the processor may run (mpid/polling.h). mpid_iprobe() does so, too. */
+ * nothing happened, others that share the processor may run (mpid/wait/polling.h). mpid_iprobe() does so, too. */
 bool mpid_poll(void);
 
 static inline bool mpid_is_complete(const struct mpid_request *request)

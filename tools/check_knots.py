@@ -6,8 +6,8 @@ usage: check_knots.py BUILD [-v]
 
 A file needs another if its object has a symbol undefined that the other one's object defines. A knot
 is a set of files each of which needs every other, by some way. Counted are the files of the largest
-knot within each folder, the files of the largest one of all mpi/, and the folders of each layer that
-need each other. CEILINGS has today's numbers, which may only be lowered; GOALS has what they are to be.
+knot within each folder, those of the largest one of all mpid/ and of all mpi/, and the folders of each
+layer that need each other. CEILINGS has today's numbers, which may only be lowered; GOALS has what they are to be.
 """
 import collections
 import json
@@ -20,9 +20,10 @@ LAYERS = ("os", "channels", "bnr", "mpid", "mpi", "diagnose", "profile", "romio"
 # Of folders that are not named here no two files need each other.
 CEILINGS = {"bnr/client": 2, "bnr/run": 5, "bnr/tools": 6, "channels/ofi": 6, "channels/shm": 2,
             "channels/tcp": 6, "diagnose": 3, "mpi": 2, "mpi/*": 51, "mpi/coll": 14,
-            "mpi/comm": 3, "mpi/request": 2, "mpi/tool": 3, "mpi/type": 3, "mpid": 22,
+            "mpi/comm": 3, "mpi/request": 2, "mpi/tool": 3, "mpi/type": 3, "mpid/*": 22, "mpid/conn": 4,
+            "mpid/message": 3, "mpid/peers": 2, "mpid/start": 2, "mpid/wait": 6,
             "profile": 4, "romio": 11}
-ACROSS = {"bnr": 4, "mpi": 7}
+ACROSS = {"bnr": 4, "mpi": 7, "mpid": 7}
 SLACK = 1 # so much larger is let through, for changes that were on their way when this check began
 GOALS = "within a folder of mpid/ and bnr/: 4; of all mpi/: 14; folders: none"
 
@@ -102,7 +103,8 @@ def main(build, *options):
         arrows[source] |= {other for n in names for other in defined.get(n, ()) if other != source}
     folders = sorted({folder(a) for a in arrows})
     found = {f: knots(within(arrows, lambda p, f=f: folder(p) == f)) for f in folders}
-    found["mpi/*"] = knots(within(arrows, lambda p: p.parts[0] == "mpi"))
+    for layer in ("mpid", "mpi"):
+        found[layer + "/*"] = knots(within(arrows, lambda p, layer=layer: p.parts[0] == layer))
     across = {}
     for layer in LAYERS:
         between = collections.defaultdict(set)

@@ -6,7 +6,7 @@ usage: check_layers.py [SOURCE]
 
 MAY_SEE is the architecture: for each layer the contract headers of the layers below. A file
 always sees its own folder; a channel is a folder of its own, and so is each part of bnr/. A project header is named by its
-whole path from the top, "mpid/vc.h", so that a line of #include says what it crosses; what is
+whole path from the top, "mpid/conn/vc.h", so that a line of #include says what it crosses; what is
 made at build time for one file has a bare name that ends in .gen.h. Only mpi.h is <mpi.h>, since
 programs and ROMIO see it so. THIRD_PARTY says who alone may include a library's headers.
 Changing a table changes the architecture: do it in a commit of its own.

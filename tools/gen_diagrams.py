@@ -4,7 +4,7 @@
 
 usage: gen_diagrams.py [--check] [SOURCE]
 
-Writes doc/connection-states.svg from the table vc_next of mpid/vc.c with Graphviz's dot, and
+Writes doc/connection-states.svg from the table vc_next of mpid/conn/vc.c with Graphviz's dot, and
 doc/first-message.svg from doc/first-message.msc with mscgen. With --check, which needs neither
 program, it fails where the states drawn are not those of the table.
 """
@@ -19,7 +19,7 @@ ROW = re.compile(r"\[VC_(\w+)\] =\s*\{([^}]*)\}")
 
 def transitions(root):
     """Return {(state, next state): [events]} of vc_next, without those that change nothing."""
-    text = (root / "mpid/vc.c").read_text()
+    text = (root / "mpid/conn/vc.c").read_text()
     body = re.search(r"vc_next\[VC_STATES\]\[VC_EVENTS\] = \{(.*?)\n\};", text, re.S).group(1)
     head = re.search(r"/\*(.*?)\*/", body, re.S).group(1)
     events = re.findall(r"[A-Z]\w*", head)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpid/module.h"
+#include "mpid/conn/module.h"
 #include "test/channels/conform.h"
 
 static const char help[] =

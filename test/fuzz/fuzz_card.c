@@ -8,8 +8,8 @@
  */
 #include <errno.h>
 
-#include "mpid/bind.h"
 #include "include/channel_help.h"
+#include "mpid/conn/bind.h"
 #include "test/fuzz/main.h"
 
 static char card[CARD_MAX];

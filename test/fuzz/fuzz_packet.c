@@ -11,7 +11,7 @@
  */
 #include <errno.h>
 
-#include "mpid/device.h"
+#include "mpid/ground/device.h"
 #include "test/fuzz/main.h"
 #include "test/mpid/beneath.h"
 

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
+#include "mpid/conn/connect.h"
 #include "os/clock.h"
 #include "os/settings.h"
-#include "mpid/connect.h"
 #include "test/mpid/device_test.h"
 
 enum {

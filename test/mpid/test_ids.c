@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "include/mpid.h"
-#include "mpid/ids.h"
+#include "mpid/ground/ids.h"
 
 enum {
     MANY = 5000,

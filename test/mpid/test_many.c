@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
+#include "mpid/ground/device.h"
 #include "test/mpid/beneath.h"
 
 enum {

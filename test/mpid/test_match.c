@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/match.h"
+#include "mpid/ground/match.h"
 #include "os/clock.h"
 
 enum { MOST = 400, STEPS = 20000 };

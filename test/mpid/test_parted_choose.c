@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/parted.h"
+#include "mpid/peers/parted.h"
 
 enum { PAIRS = 40, RANKS = 12, SEEDS = 20000 };
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/polling.h"
+#include "mpid/wait/polling.h"
 #include "os/settings.h"
 
 enum {

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/region_room.h"
+#include "mpid/memory/region_room.h"
 
 enum { GRAINS = 200, PARTS = 50, STEPS = 20000, SEEDS = 20 };
 

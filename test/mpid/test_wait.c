@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/wait.h"
+#include "mpid/wait/wait.h"
 #include "os/clock.h"
 #include "os/settings.h"
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/device.h"
+#include "mpid/ground/device.h"
 #include "test/mpid/device_test.h"
 
 enum { PATIENCE_MS = 20000, PEER = 2 };

@@ -10,9 +10,9 @@ LONG = "".join(f"    work({i});\n" for i in range(90))
 
 # check, file, its text, words of the complaint; none: nothing to complain about
 CASES = [
-    ("layers", "mpid/vc.c", '#include "include/channel.h"\n#include "mpid/vc.h"\n', None),
-    ("layers", "mpid/vc.c", '#include "channels/tcp/tcp.h"\n', "mpid may not include"),
-    ("layers", "mpid/vc.c", "#include <mpi.h>\n", "may not include <mpi.h>"),
+    ("layers", "mpid/conn/vc.c", '#include "include/channel.h"\n#include "mpid/conn/vc.h"\n', None),
+    ("layers", "mpid/conn/vc.c", '#include "channels/tcp/tcp.h"\n', "mpid may not include"),
+    ("layers", "mpid/conn/vc.c", "#include <mpi.h>\n", "may not include <mpi.h>"),
     ("layers", "channels/tcp/tcp.c", '#include "channels/tcp/link.h"\n#include "os/net.h"\n', None),
     ("layers", "channels/tcp/tcp.c", '#include "channels/shm/shm.h"\n', "channels/tcp may not"),
     ("layers", "channels/tcp/tcp.c", '#  include "include/mpid.h"\n', "channels/tcp may not"),

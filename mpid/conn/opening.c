@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What it takes to open a connection; see opening.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <utlist.h>
+
+#include "include/mpid.h"
+#include "mpid/conn/foreign.h"
+#include "mpid/conn/opening.h"
+#include "mpid/conn/vc.h"
+#include "mpid/ground/device.h"
+#include "os/clock.h"
+#include "os/lock.h"
+#include "os/settings.h"
+
+int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **got)
+{
+    void *card;
+    size_t len;
+    BNR_Group group = device_group_of(gid, rank);
+    const struct vc *vc = group ? NULL : vc_find(gid, rank);
+    if (vc && vc->foreign) {
+        *got = strdup(vc->foreign->card);
+        return *got ? 0 : -ENOMEM;
+    }
+    if (!group)
+        return -1;
+    if (device_is_own_group(gid) && rank == device.env.rank) {
+        *got = strdup(device.card);
+        return *got ? 0 : -ENOMEM;
+    }
+    switch (BNR_Get_alloc(group, (int)rank, "card", &card, &len, BNR_GET_LATER)) {
+    case BNR_SUCCESS: *got = card; return 0;
+    case BNR_ERR_NOT_FOUND:
+    case BNR_ERR_AGAIN:
+    case BNR_ERR_PROC_FAILED: return 1;
+    case BNR_ERR_NOMEM: return -ENOMEM;
+    default: return -1;
+    }
+}
+
+/* Returns enum vc_long_double. */
+static uint8_t look_up_long_double(struct vc *vc)
+{
+    char *card;
+    int rc = opening_get_card(&vc->peer.gid, vc->peer.rank, &card);
+    if (rc)
+        return rc > 0 && !device_is_ended(vc) ? VC_LONG_DOUBLE_UNKNOWN : VC_LONG_DOUBLE_ALIKE;
+    rc = card_has_other_long_double(card);
+    free(card);
+    return rc ? VC_LONG_DOUBLE_OTHER : VC_LONG_DOUBLE_ALIKE;
+}
+
+bool mpid_has_other_long_double(struct vc *vc)
+{
+    const struct timespec a_while = {.tv_nsec = 50000};
+    for (;;) {
+        os_lock(&device.lock);
+        if (vc->long_double == VC_LONG_DOUBLE_UNKNOWN)
+            vc->long_double = look_up_long_double(vc);
+        uint8_t found = vc->long_double;
+        os_unlock(&device.lock);
+        if (found != VC_LONG_DOUBLE_UNKNOWN)
+            return found == VC_LONG_DOUBLE_OTHER;
+        if (!mpid_progress())
+            nanosleep(&a_while, NULL);
+    }
+}
+
+static void unlist(struct opening *opening)
+{
+    if (opening->listed)
+        DL_DELETE(device.openings, opening);
+    opening->listed = false;
+}
+
+struct opening *opening_get(struct vc *vc)
+{
+    struct opening *opening = vc->opening ? vc->opening : calloc(1, sizeof(*opening));
+    if (!opening) {
+        vc_give_up_for_now(vc);
+        return NULL;
+    }
+    vc->opening = opening;
+    opening->vc = vc;
+    if (!opening->listed) {
+        DL_APPEND(device.openings, opening);
+        opening->began_ns = os_now_ns();
+    }
+    opening->listed = true;
+    return opening;
+}
+
+void opening_add_reason(struct opening *opening, const char *channel, const char *why)
+{
+    char *text;
+    if (asprintf(&text, "%s%s%s%s%s", opening->refusals ? opening->refusals : "",
+                 opening->refusals ? "; " : "", channel, *channel ? ": " : "", why) < 0)
+        return;
+    free(opening->refusals);
+    opening->refusals = text;
+}
+
+void opening_end(struct vc *vc)
+{
+    struct opening *opening = vc->opening;
+    if (!opening || !os_setting(OS_SETTING_REPORT)) {
+        opening_free(vc);
+        return;
+    }
+    unlist(opening);
+    opening->wait_ns = opening->crossings = 0;
+}
+
+void opening_free(struct vc *vc)
+{
+    struct opening *opening = vc->opening;
+    if (!opening)
+        return;
+    unlist(opening);
+    vc->opening = NULL;
+    free(opening->card);
+    free(opening->refusals);
+    free(opening);
+}

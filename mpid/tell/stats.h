@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What the device counts for tools, and the events that it keeps for them.
+ *
+ * Nothing is counted twice: what matching, credit and connections know anyway is read there
+ * (mpid/tell/stats.c). Of an eager message only its number is counted in its VC; its bytes follow from
+ * the credit that it has cost.
+ */
+#ifndef MPID_STATS_H
+#define MPID_STATS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/mpid.h"
+
+struct chan_head;
+struct chan_peer;
+struct vc;
+
+/* The device's lock guards it. */
+struct stats {
+    uint64_t engine[MPID_ENGINES];
+    uint64_t kept, kept_most; /* bytes of unexpected messages */
+    uint64_t wakes;           /* of threads of this process */
+    struct mpid_traffic gone[MPID_CHANNELS_MAX + 1]; /* of connections that are there no more: over
+                                                      * none, and over each channel */
+};
+
+/* The counts of each VC, in space reserved there. */
+struct stats_counts {
+    uint64_t credit_back, credit_given; /* in all, by the peer and to it */
+    uint64_t rndv_sent, rndv_sent_bytes, rndv_received, rndv_received_bytes; /* and complete */
+};
+extern int stats_counts_at;
+
+/* Before the first VC. Returns 0, or non-zero without space. */
+int stats_init(void);
+
+static inline struct stats_counts *stats_counts(const struct vc *vc)
+{
+    return (struct stats_counts *)((uintptr_t)vc + (size_t)stats_counts_at);
+}
+
+/* A rendezvous is complete. */
+static inline void stats_count_sent(struct vc *vc, uint64_t bytes)
+{
+    struct stats_counts *counts = stats_counts(vc);
+    counts->rndv_sent++;
+    counts->rndv_sent_bytes += bytes;
+}
+
+static inline void stats_count_received(struct vc *vc, uint64_t bytes)
+{
+    struct stats_counts *counts = stats_counts(vc);
+    counts->rndv_received++;
+    counts->rndv_received_bytes += bytes;
+}
+
+/* Counts of waits, unlocked and thus atomic. */
+struct stats_waits {
+    _Atomic uint64_t sleeps, sleep_ns, yields, idle_ns;
+    _Atomic int timed; /* users of mpid_time_idle() */
+};
+extern struct stats_waits stats_waits;
+
+/* Bits of the kinds of events that are wanted. */
+extern _Atomic unsigned stats_wanted;
+/* There are events that nobody has been told of. */
+extern _Atomic bool stats_pending;
+
+/* The device is there, from here on; or not any more. Before and after, counts are 0. */
+void stats_open(void);
+void stats_close(void);
+
+/* Like recv_arrived() and packet_place(), which they call: of the sink, while arrivals are wanted. So
+ * nobody pays for that else. */
+void stats_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
+                   size_t len);
+void *stats_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token);
+
+/* The lock is held. */
+void stats_keep_unexpected(const struct vc *vc, const struct mpid_envelope *from, uint64_t bytes,
+                           bool rendezvous);
+void stats_vc_gone(const struct vc *vc);
+void stats_keep_connection(const struct vc *vc, int old_state);
+
+static inline bool stats_wants(enum mpid_event_kind kind)
+{
+    return __builtin_expect(atomic_load_explicit(&stats_wanted, memory_order_relaxed) & 1u << kind,
+                            0);
+}
+
+static inline void stats_unexpected(const struct vc *vc, const struct mpid_envelope *from,
+                                    uint64_t bytes, bool rendezvous)
+{
+    if (stats_wants(MPID_EVENT_UNEXPECTED))
+        stats_keep_unexpected(vc, from, bytes, rendezvous);
+}
+
+static inline void stats_connection(const struct vc *vc, int old_state)
+{
+    if (stats_wants(MPID_EVENT_CONNECTION))
+        stats_keep_connection(vc, old_state);
+}
+
+/* The lock is not held: tell the kept events. */
+void stats_tell(void);
+static inline void stats_deliver(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&stats_pending, memory_order_relaxed), 0))
+        stats_tell();
+}
+
+#endif

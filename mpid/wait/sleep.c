@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Threads that sleep, and their wake-ups; see sleep.h. All under the device's lock. */
+#include "mpid/wait/sleep.h"
+
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpid/conn/connect.h"
+#include "mpid/conn/foreign.h"
+#include "mpid/ground/device.h"
+#include "mpid/tell/hang.h"
+#include "mpid/wait/look.h"
+#include "mpid/wait/watched.h"
+#include "os/clock.h"
+#include "os/cpus.h"
+#include "os/futex.h"
+#include "os/log.h"
+
+enum {
+    LOOK_UP_NS = 100000000,
+    LOOK_UP_SOON_NS = 1000000,
+    DOZE_NS = 100000
+};
+enum {
+    WATCHES = 8,
+    BUCKETS = 64
+};
+
+/* That a sleeper waits for this request. */
+struct watch {
+    struct watch *next, **link;
+    const struct mpid_request *request;
+    struct sleeper *sleeper;
+};
+
+/* On its thread's stack. The waker unlinks it first. */
+struct sleeper {
+    struct sleeper *next, *prev;
+    struct wait *wait;
+    bool (*is_done)(void *arg); /* of a wait for shared memory: others may look, too */
+    void *arg;
+    struct watch watches[WATCHES];
+    int watch_count;
+    uint64_t limit_ns; /* how long it sleeps at most */
+    bool any;      /* of the watches, one will do */
+    bool anything; /* it cannot say what it waits for */
+    bool linked;
+    bool on_channels;
+    _Atomic uint32_t woken;
+};
+
+static struct {
+    struct sleeper *first, *last; /* the longest sleeper is first */
+    struct watch *buckets[BUCKETS];
+    int anything; /* sleepers that cannot say */
+    struct wait *poller;
+    struct sleeper *on_channels;
+    bool dozing;         /* the poller */
+    enum chan_sleep how; /* on_channels does it */
+    uint64_t until_ns;   /* and then looks up */
+} all;
+
+/* ---- watched requests ---- */
+
+static struct watch **bucket_of(const struct mpid_request *request)
+{
+    return &all.buckets[((uintptr_t)request >> 6) * 0x9e3779b97f4a7c15u >> 58];
+}
+_Static_assert(BUCKETS == 1 << (64 - 58), "the bits that are left");
+
+void mpid_watch_any(struct sleeper *sleeper)
+{
+    sleeper->any = true;
+}
+
+void mpid_watch_request(struct sleeper *sleeper, const struct mpid_request *request)
+{
+    if (!request || (sleeper->any && sleeper->watch_count == WATCHES)) {
+        sleeper->anything = true;
+        return;
+    }
+    if (mpid_is_complete(request) || (sleeper->watch_count && !sleeper->any))
+        return; /* of several that must all come, any is the one to wait for */
+    struct watch *watch = &sleeper->watches[sleeper->watch_count++], **bucket = bucket_of(request);
+    *watch = (struct watch){*bucket, bucket, request, sleeper};
+    if (*bucket)
+        (*bucket)->link = &watch->next;
+    *bucket = watch;
+}
+
+/* ---- sleepers ---- */
+
+int sleep_shared;
+
+static void enter(struct sleeper *sleeper, const struct mpid_condition *condition, void *arg)
+{
+    if (os_lock_enabled && condition->watch)
+        condition->watch(arg, sleeper);
+    sleeper->anything |= !sleeper->watch_count;
+    all.anything += sleeper->anything;
+    sleep_shared += sleeper->wait->shared;
+    sleeper->prev = all.last;
+    *(all.last ? &all.last->next : &all.first) = sleeper;
+    all.last = sleeper;
+    sleeper->linked = true;
+    atomic_fetch_add_explicit(&device.sleepers, 1, memory_order_relaxed);
+}
+
+static void leave(struct sleeper *sleeper)
+{
+    if (!sleeper->linked)
+        return;
+    for (int i = 0; i < sleeper->watch_count; i++) {
+        struct watch *watch = &sleeper->watches[i];
+        *watch->link = watch->next;
+        if (watch->next)
+            watch->next->link = watch->link;
+    }
+    *(sleeper->prev ? &sleeper->prev->next : &all.first) = sleeper->next;
+    *(sleeper->next ? &sleeper->next->prev : &all.last) = sleeper->prev;
+    all.anything -= sleeper->anything;
+    sleep_shared -= sleeper->wait->shared;
+    sleeper->linked = false;
+    atomic_fetch_sub_explicit(&device.sleepers, 1, memory_order_relaxed);
+}
+
+/* ---- the channels ---- */
+
+/* The words of all channels that have one. Returns how many. */
+static int gather_words(struct os_futex_seen words[BIND_CHANNELS])
+{
+    int count = 0;
+    for (int i = 0; i < device.port_count; i++) {
+        _Atomic uint32_t *word = device.ports[i].chan->word;
+        if (word)
+            words[count++] = (struct os_futex_seen){word, atomic_load(word)};
+    }
+    return count;
+}
+_Static_assert((int)BIND_CHANNELS < (int)OS_FUTEX_WORDS, "one sleep waits on all, and for news");
+
+/* Words are enough where no channel that has a descriptor instead has links, or is how processes of other
+ * hosts call. */
+static enum chan_sleep choose_sleep(void)
+{
+    bool has_others = foreign_count || device.world.size > device.world.local_ranks;
+    struct os_futex_seen words[BIND_CHANNELS];
+    if (!gather_words(words) || watched_fd() >= 0)
+        return CHAN_SLEEP_FD;
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ports[i].chan->fd >= 0 && !device.ports[i].chan->word &&
+            (device.ports[i].chan->links || has_others))
+            return CHAN_SLEEP_FD;
+    return CHAN_SLEEP_WORD;
+}
+
+/* A sleep on the word is no concern of a channel that has a descriptor instead. */
+static bool arm_all(enum chan_sleep how)
+{
+    bool ready = true;
+    for (int i = 0; i < device.port_count; i++) {
+        struct chan *chan = device.ports[i].chan;
+        bool apart = how == CHAN_SLEEP_WORD && !chan->word && chan->fd >= 0;
+        if (!apart && chan->ops->arm(chan, how))
+            ready = false;
+    }
+    return ready;
+}
+
+/* The longest sleep, once all channels are armed: some news comes without a signal. */
+static uint64_t look_up_ns(enum chan_sleep how)
+{
+    bool deaf = how == CHAN_SLEEP_FD && wait_is_deaf();
+    for (int i = 0; i < device.port_count && how == CHAN_SLEEP_FD; i++)
+        deaf |= device.ports[i].chan->deaf;
+    if (deaf)
+        return LOOK_UP_SOON_NS;
+    bool hears = how == CHAN_SLEEP_WORD && device.news; /* news of peers' keys */
+    uint64_t now_ns = os_now_ns(), next_ns = now_ns + LOOK_UP_NS;
+    if (device.binding)
+        next_ns = connect_next_ns(now_ns, hears, next_ns);
+    if (device.finalizing && !hears)
+        next_ns = connect_patience_ns(device.final_ns, now_ns, next_ns);
+    return next_ns < now_ns + LOOK_UP_SOON_NS ? LOOK_UP_SOON_NS : next_ns - now_ns;
+}
+
+static void disarm_all(void)
+{
+    for (int i = 0; i < device.port_count; i++)
+        device.ports[i].chan->ops->disarm(device.ports[i].chan);
+    progress_look();
+}
+
+static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 2])
+{
+    nfds_t count = 0;
+    for (int i = 0; i < device.port_count; i++)
+        if (device.ports[i].chan->fd >= 0)
+            fds[count++] = (struct pollfd){.fd = device.ports[i].chan->fd, .events = POLLIN};
+    if (wait_self_fd() >= 0)
+        fds[count++] = (struct pollfd){.fd = wait_self_fd(), .events = POLLIN};
+    if (watched_fd() >= 0)
+        fds[count++] = (struct pollfd){.fd = watched_fd(), .events = POLLIN};
+    return count;
+}
+
+/* Wake the one on the channels. */
+static void ring(void)
+{
+    struct os_futex_seen words[BIND_CHANNELS];
+    if (all.how == CHAN_SLEEP_FD) {
+        wait_self_ring();
+    } else if (gather_words(words)) {
+        atomic_fetch_add(words->word, 1);
+        os_futex_wake(words->word, 1);
+    }
+}
+
+/* ---- waking ---- */
+
+static void wake(struct sleeper *sleeper)
+{
+    device.stats.wakes++;
+    leave(sleeper);
+    if (sleeper->on_channels) {
+        ring();
+        return;
+    }
+    _Atomic uint32_t *word = &sleeper->woken; /* from here on it may be gone */
+    atomic_store(word, 1);
+    os_futex_wake_own(word, 1);
+}
+
+void progress_wake(void)
+{
+    while (all.first)
+        wake(all.first);
+}
+
+static void wake_for_anything(void)
+{
+    struct sleeper *next;
+    for (struct sleeper *sleeper = all.first; sleeper && all.anything; sleeper = next) {
+        next = sleeper->next;
+        if (sleeper->anything)
+            wake(sleeper);
+    }
+}
+
+/* A process that has stored something rings the channels of this one. The thread on the channels
+ * hears it, or they are looked at anyway. */
+void sleep_look_shared(void)
+{
+    struct sleeper *next;
+    for (struct sleeper *sleeper = all.first; sleeper; sleeper = next) {
+        next = sleeper->next;
+        if (sleeper->wait->shared && !sleeper->on_channels && sleeper->is_done(sleeper->arg))
+            wake(sleeper);
+    }
+}
+
+/* Wake the one on the channels, unless it has been. */
+static void wake_for_work(void)
+{
+    if (all.on_channels && all.on_channels->linked)
+        wake(all.on_channels);
+}
+
+void sleep_take_looks(void)
+{
+    wake_for_work();
+}
+
+/* Whether the next turn has something to do that is here already. */
+static bool has_turn_work(void)
+{
+    return device.drains || (device.binding && device_news() != device.news_seen) ||
+           atomic_load_explicit(&deliver_waiting, memory_order_relaxed);
+}
+
+/* Whether there is work that no channel will announce. */
+static bool has_work(void)
+{
+    bool has = has_turn_work();
+    for (int i = 0; i < device.port_count && !has; i++) {
+        struct chan *chan = device.ports[i].chan;
+        has = chan->fd < 0 && !chan->word && chan->ops->arm(chan, CHAN_SLEEP_WORD);
+    }
+    return has;
+}
+
+void progress_wake_work(bool is_blocked)
+{
+    if (is_blocked || has_turn_work())
+        wake_for_work();
+}
+
+void progress_wake_some(void)
+{
+    wake_for_anything();
+    if (has_work())
+        wake_for_work();
+}
+
+void progress_wake_for(const struct mpid_request *request)
+{
+    struct watch *watch = *bucket_of(request);
+    while (watch) {
+        if (watch->request == request) {
+            wake(watch->sleeper); /* which may have several in this list */
+            watch = *bucket_of(request);
+        } else {
+            watch = watch->next;
+        }
+    }
+    wake_for_anything();
+}
+
+void mpid_wake(void)
+{
+    os_lock(&device.lock);
+    progress_news();
+    os_unlock(&device.lock);
+}
+
+void mpid_watch_fd(int fd)
+{
+    os_lock(&device.lock);
+    watched_add(fd);
+    progress_wake(); /* those that sleep without it */
+    os_unlock(&device.lock);
+}
+
+void mpid_unwatch_fd(int fd)
+{
+    os_lock(&device.lock);
+    watched_remove(fd);
+    os_unlock(&device.lock);
+}
+
+/* ---- sleeping ---- */
+
+static uint32_t turns_now(void)
+{
+    return device.turns - (uint32_t)device.countdown;
+}
+
+static _Noreturn void end_orphan(void)
+{
+    os_fail(0,
+            "a child process of the one that called MPI_Init waits in MPI, where it has no part");
+    _exit(1);
+}
+
+/* How the one on the channels does it. */
+struct sleep_plan {
+    enum chan_sleep how;
+    struct os_futex_seen words[BIND_CHANNELS + 1];
+    int word_count;
+    uint64_t timeout_ns;
+    struct pollfd fds[BIND_CHANNELS + 2];
+    nfds_t fd_count;
+};
+
+/* Returns whether nothing has come that is to be looked at first. */
+static bool prepare_sleep(struct sleeper *me, struct sleep_plan *plan)
+{
+    plan->how = choose_sleep();
+    plan->word_count = gather_words(plan->words);
+    if (plan->how == CHAN_SLEEP_WORD && device.news && (device.binding || device.finalizing))
+        plan->words[plan->word_count++] =
+            (struct os_futex_seen){(_Atomic uint32_t *)device.news, device_news()};
+    bool ready = arm_all(plan->how) && !has_turn_work();
+    plan->fd_count = gather_fds(plan->fds);
+    all.how = plan->how;
+    plan->timeout_ns = look_up_ns(plan->how);
+    if (plan->timeout_ns > me->limit_ns)
+        plan->timeout_ns = me->limit_ns;
+    all.until_ns = os_now_ns() + plan->timeout_ns;
+    return ready;
+}
+
+static void sleep_by_plan(struct sleep_plan *plan)
+{
+    struct timespec limit = {(time_t)(plan->timeout_ns / 1000000000u),
+                             (long)(plan->timeout_ns % 1000000000u)};
+    if (plan->how == CHAN_SLEEP_FD)
+        (void)ppoll(plan->fds, plan->fd_count, &limit, NULL);
+    else if (plan->word_count == 1)
+        (void)os_futex_wait(plan->words->word, plan->words->seen, plan->timeout_ns);
+    else
+        (void)os_futex_wait_any(plan->words, plan->word_count, plan->timeout_ns);
+}
+
+static void end_sleep(struct sleeper *me, const struct sleep_plan *plan)
+{
+    if (plan->how == CHAN_SLEEP_FD)
+        wait_self_drain();
+    me->on_channels = false;
+    all.on_channels = NULL;
+    disarm_all();
+    leave(me);
+    if (plan->how == CHAN_SLEEP_FD && watched_take())
+        progress_wake(); /* the news is for one of those */
+}
+
+static void count_sleep(uint64_t began_ns)
+{
+    atomic_fetch_add_explicit(&stats_waits.sleeps, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&stats_waits.sleep_ns, os_now_ns() - began_ns, memory_order_relaxed);
+}
+
+/* Take the looks, and tell for what this process is to be rung, which is done unlocked. A thread that
+ * wakes this one meanwhile unlinks it. */
+static struct mpid_look *take_looks(void)
+{
+    struct mpid_look *looks = look_take();
+    os_unlock(&device.lock);
+    look_sleeps(looks, true);
+    os_lock(&device.lock);
+    return looks;
+}
+
+/* A thread that completes a request, or brings any other awaited news, does so locked and looks for
+ * sleepers. So news after the unlocked is_done() wakes this thread. */
+static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
+{
+    struct sleep_plan plan;
+    me->on_channels = true;
+    all.on_channels = me;
+    struct mpid_look *looks = look_first ? take_looks() : NULL;
+    bool ready = prepare_sleep(me, &plan) && me->linked;
+    uint32_t turns = turns_now();
+    if (sleep_shared)
+        sleep_look_shared();
+    os_unlock(&device.lock);
+    ready = ready && !is_done(arg) && look_all_wait(looks);
+    if (ready) {
+        uint64_t began_ns = os_now_ns();
+        sleep_by_plan(&plan);
+        count_sleep(began_ns);
+    }
+    look_sleeps(looks, false);
+    os_lock(&device.lock);
+    look_give_back(looks);
+    end_sleep(me, &plan);
+    if (sleep_shared)
+        sleep_look_shared();
+    me->wait->others = all.poller == me->wait && turns_now() != turns;
+    me->wait->spare = me->wait->others || all.first;
+    if (ready)
+        progress_hear();
+    os_unlock(&device.lock);
+}
+
+static void sleep_apart(struct sleeper *me, uint64_t timeout_ns)
+{
+    uint64_t began_ns = os_now_ns();
+    (void)os_futex_wait_own(&me->woken, 0, timeout_ns);
+    count_sleep(began_ns);
+}
+
+/* For as long as others look at the channels. */
+static void doze(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
+{
+    uint32_t turns;
+    bool done;
+    all.dozing = true;
+    do {
+        turns = turns_now();
+        os_unlock(&device.lock);
+        done = is_done(arg);
+        if (!done)
+            sleep_apart(me, DOZE_NS);
+        os_lock(&device.lock);
+    } while (!done && me->linked && turns_now() != turns);
+    all.dozing = false;
+    me->wait->others = turns_now() != turns;
+    me->wait->spare = true;
+    leave(me);
+    os_unlock(&device.lock);
+}
+
+/* This thread has looked at the channels while another slept on them: arm the channels for the next
+ * news. Returns whether nothing has come that must be looked at first. */
+static bool rearm(void)
+{
+    if (!all.on_channels)
+        return true;
+    bool ready = arm_all(all.how) && !has_turn_work();
+    if (choose_sleep() != all.how || os_now_ns() + look_up_ns(all.how) + LOOK_UP_SOON_NS < all.until_ns)
+        wake_for_work();
+    return ready;
+}
+
+static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
+{
+    bool ready = rearm();
+    os_unlock(&device.lock);
+    if (me->wait->shared)
+        os_heavy_fence(); /* later stores see that this process wants a ring */
+    if (ready && !is_done(arg))
+        sleep_apart(me, me->limit_ns);
+    if (atomic_load(&me->woken))
+        return; /* the waker has unlinked it */
+    os_lock(&device.lock);
+    leave(me);
+    os_unlock(&device.lock);
+}
+
+_Atomic uint32_t sleep_awake;
+
+void sleep_once(struct wait *wait, const struct mpid_condition *condition, void *arg)
+{
+    sleep_briefly(wait, condition, arg, LOOK_UP_NS);
+}
+
+void sleep_briefly(struct wait *wait, const struct mpid_condition *condition, void *arg,
+                   uint64_t limit_ns)
+{
+    bool (*is_done)(void *arg) = condition->is_done;
+    struct sleeper me = {.wait = wait, .is_done = is_done, .arg = arg, .limit_ns = limit_ns};
+    if (device.orphan)
+        end_orphan();
+    atomic_fetch_sub_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
+    os_lock(&device.lock);
+    enter(&me, condition, arg);
+    if (!all.poller && wait->counted)
+        all.poller = wait;
+    if (all.poller == wait && wait->others) {
+        doze(&me, is_done, arg);
+    } else if (!all.on_channels && (all.poller == wait || all.dozing || !wait->counted)) {
+        sleep_on_channels(&me, is_done, arg);
+    } else {
+        if (all.poller == wait)
+            all.poller = all.on_channels->wait;
+        sleep_beside(&me, is_done, arg);
+    }
+    atomic_fetch_add_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
+}
+
+void sleep_leave(struct wait *wait)
+{
+    atomic_fetch_sub_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
+    if (!wait->slept)
+        return;
+    os_lock(&device.lock);
+    if (all.poller == wait) {
+        struct sleeper *next = all.on_channels ? all.on_channels : all.first;
+        all.poller = next ? next->wait : NULL;
+        if (next && next != all.on_channels)
+            wake(next);
+    }
+    os_unlock(&device.lock);
+}
+
+/* In a process that was forked, whose only thread is none of them. */
+void sleep_forget(void)
+{
+    memset(&all, 0, sizeof(all));
+    watched_forget();
+    sleep_shared = 0;
+    look_first = NULL;
+    atomic_store_explicit(&device.sleepers, 0, memory_order_relaxed);
+}

@@ -111,7 +111,7 @@ void team_refuse(const BNR_Gid *own, const BNR_Gid *other, const char *door);
 /* As team_met(), of a tie that came in at a port, from whichever group. */
 int team_met_at(int tie, struct meet *said);
 
-/* ---- keys of joint groups ---- */
+/* ---- keys ---- */
 
 struct team_key {
     struct team_key *next;
@@ -122,8 +122,14 @@ struct team_key {
     char key[];
 };
 
+/* Find a value of any group; flags are of BNR_Get. Returns 0 or a BNR code: of a joint group, or with BNR_GET_LATER, it does
+ * not wait. */
+int team_keys_look(struct bnr_group *g, int owner, const char *key, const void **value, size_t *len, unsigned flags);
+/* Copy what has been found into a buffer of *len bytes; *len = found. Returns 0 or BNR_ERR_TRUNC. */
+int team_keys_give(const void *value, size_t found, void *buf, size_t *len);
+
+/* The others are for joint groups. */
 int team_keys_put(struct bnr_group *g, const char *key, const void *value, size_t len, bool replace);
-int team_keys_get(struct bnr_group *g, int owner, const char *key, const void **value, size_t *len);
 /* What this process has put since the last fence, to be freed, for the others. Returns 0 or a BNR code. */
 int team_keys_pack(struct bnr_group *g, uint8_t **bytes, size_t *len);
 /* Take what all have put, as it came from the root. Returns 0 or a BNR code. */

@@ -170,10 +170,7 @@ static int look(BNR_Group g, int owner, const char *key, const void **val, size_
 {
     if (!is_group(g) || owner < 0 || owner >= g->size || !is_key(key) || (flags & ~(BNR_GET_NOWAIT | BNR_GET_LATER)))
         return refused();
-    if (g->kind != TEAM_WORLD)
-        return g->kind == TEAM_JOINT ? team_keys_get(g, owner, key, val, len) : BNR_ERR_STATE;
-    int rc = g->backend->ops->get(g->backend, owner, key, val, len, flags);
-    return !rc && *len > BNR_MAX_VALUE ? BNR_ERR_PROTO : rc;
+    return team_keys_look(g, owner, key, val, len, flags);
 }
 
 int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, unsigned flags)
@@ -183,15 +180,7 @@ int BNR_Get(BNR_Group g, int owner, const char *key, void *buf, size_t *len, uns
     if (!len || (!buf && *len))
         return refused();
     int rc = look(g, owner, key, &val, &found, flags);
-    if (rc)
-        return rc;
-    size_t room = *len;
-    *len = found;
-    if (found > room)
-        return BNR_ERR_TRUNC;
-    if (found)
-        memcpy(buf, val, found);
-    return BNR_SUCCESS;
+    return rc ? rc : team_keys_give(val, found, buf, len);
 }
 
 int BNR_Get_alloc(BNR_Group g, int owner, const char *key, void **val, size_t *len, unsigned flags)
@@ -559,7 +548,9 @@ int BNR_Connect(const char *port, BNR_Group local, int root, BNR_Info info, BNR_
 static int name_call(enum BNR_Name_call call, const char *service, const char *text, char *found)
 {
     int id, done = 0, code = 0;
-    int rc = BNR_Name(call, service, text, &id);
+    int rc = client_backend() ? teams_begin() : BNR_ERR_NOT_INIT; /* without ties their step does not wait */
+    if (!rc)
+        rc = BNR_Name(call, service, text, &id);
     while (!rc && !(rc = BNR_Name_state(id, &done, &code, found, BNR_MAX_NAME + 1)) && !done) {
         backend_idle(client_backend());
         (void)ties_step(WAIT_MS);

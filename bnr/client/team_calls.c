@@ -169,19 +169,13 @@ static void go_on(struct bnr_req *req)
 /* A value of the world's, which need not be there yet. */
 static void look_for_key(struct bnr_req *req)
 {
-    struct backend *b = req->group->backend;
+    const struct backend *b = req->group->backend;
     const void *value;
     size_t len;
-    int rc = b->ops->get(b, req->owner, req->key, &value, &len, BNR_GET_LATER);
+    int rc = team_keys_look(req->group, req->owner, req->key, &value, &len, BNR_GET_LATER);
     if (rc == BNR_ERR_AGAIN || (rc == BNR_ERR_NOT_FOUND && b->ops->caps & BNR_CAP_LAZYGET && req->owner != b->rank))
         return;
-    if (!rc && len > *req->len)
-        rc = BNR_ERR_TRUNC;
-    if (!rc)
-        memcpy(req->buf, value, len);
-    if (!rc || rc == BNR_ERR_TRUNC)
-        *req->len = len;
-    req->code = rc;
+    req->code = rc ? rc : team_keys_give(value, len, req->buf, req->len);
     req->state = REQ_DONE;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The keys of joint groups. Each member has a copy of all: a fence hands out the new ones. On the wire a key is u32 length of
+ * The keys of groups. Those of the world are its back end's. Of joint groups each member has a copy of all: a fence hands out the new ones. On the wire a key is u32 length of
  * the key, u32 length of the value, and both.
  */
 #include <stdlib.h>
@@ -60,13 +60,33 @@ int team_keys_put(struct bnr_group *g, const char *key, const void *value, size_
     return BNR_SUCCESS;
 }
 
-int team_keys_get(struct bnr_group *g, int owner, const char *key, const void **value, size_t *len)
+/* Of a joint group. */
+static int get(const struct bnr_group *g, int owner, const char *key, const void **value, size_t *len)
 {
     const struct team_key *k = find(g, owner, key);
     if (!k)
         return BNR_ERR_NOT_FOUND;
     *value = k->value;
     *len = k->len;
+    return BNR_SUCCESS;
+}
+
+int team_keys_look(struct bnr_group *g, int owner, const char *key, const void **value, size_t *len, unsigned flags)
+{
+    if (g->kind != TEAM_WORLD)
+        return g->kind == TEAM_JOINT ? get(g, owner, key, value, len) : BNR_ERR_STATE;
+    int rc = g->backend->ops->get(g->backend, owner, key, value, len, flags);
+    return !rc && *len > BNR_MAX_VALUE ? BNR_ERR_PROTO : rc;
+}
+
+int team_keys_give(const void *value, size_t found, void *buf, size_t *len)
+{
+    size_t room = *len;
+    *len = found;
+    if (found > room)
+        return BNR_ERR_TRUNC;
+    if (found)
+        memcpy(buf, value, found);
     return BNR_SUCCESS;
 }
 

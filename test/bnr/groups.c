@@ -4,7 +4,7 @@
  * BNR's groups, as a program: run by groups.py as ranks of each kind of manager.
  *
  *     groups spawn N [info KEY VALUE]   the sequence of 2001: this group spawns N processes of this program, merges, fences, parts
- *     groups several | kill | again | requests | bad | connect NAME N | accept NAME N | leave | dies
+ *     groups several | kill | again | requests | names | bad | connect NAME N | accept NAME N | leave | dies
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -292,6 +293,40 @@ static void spawn_and_kill(void)
     claim(rc == BNR_ERR_PROC_FAILED, "nobody is there to merge with", rc);
 }
 
+/* A root but rank 0 is refused, at all members, and the group is as before. */
+static void use_another_root(const char *port)
+{
+    BNR_Group joint = BNR_GROUP_NULL;
+    int rc = BNR_Accept(port, my_bnr_group, 1, BNR_INFO_NULL, &joint);
+    claim(rc == BNR_ERR_UNSUPPORTED, "only rank 0 accepts", rc);
+    rc = BNR_Connect(port, my_bnr_group, 1, BNR_INFO_NULL, &joint);
+    claim(rc == BNR_ERR_UNSUPPORTED, "only rank 0 connects", rc);
+    claim(joint == BNR_GROUP_NULL, "no group is made", 0);
+    MUST(BNR_Barrier(my_bnr_group));
+}
+
+/* A buffer that is too short gets the length, and one that is not the value. */
+static void ask_for_key(int rank, int size)
+{
+    char text[8] = "";
+    size_t len = 1;
+    BNR_Req req = BNR_REQ_NULL;
+    int code, before = (rank + size - 1) % size;
+    MUST(BNR_Iget(my_bnr_group, before, "asked", text, &len, &req)); /* before it is there */
+    MUST(BNR_Put(my_bnr_group, "asked", "value", 5, 0));
+    MUST(BNR_Wait(&req, &code));
+    if (size == 1 || code == BNR_ERR_NOT_FOUND) { /* one's own is not waited for, nor is any by some managers */
+        MUST(BNR_Fence(my_bnr_group));
+        len = 1;
+        MUST(BNR_Iget(my_bnr_group, before, "asked", text, &len, &req));
+        MUST(BNR_Wait(&req, &code));
+    }
+    claim(code == BNR_ERR_TRUNC && len == 5 && !text[0], "a value is longer than the buffer", code);
+    MUST(BNR_Iget(my_bnr_group, before, "asked", text, &len, &req));
+    MUST(BNR_Wait(&req, &code));
+    claim(!code && len == 5 && !strcmp(text, "value"), "a value is there", code);
+}
+
 /* A call in vain is given up, and the group is as before. */
 static void use_requests(void)
 {
@@ -315,6 +350,8 @@ static void use_requests(void)
     int rc = BNR_Accept(port, my_bnr_group, 0, copy, &joint);
     claim(rc == BNR_ERR_TIMEOUT, "nobody has come in time", rc);
     MUST(BNR_Barrier(my_bnr_group));
+    use_another_root(port);
+    ask_for_key(rank, size);
     MUST(BNR_Iaccept(port, my_bnr_group, 0, BNR_INFO_NULL, &joint, &req));
     MUST(BNR_Ifence(my_bnr_group, &other));
     if (rank == size - 1)
@@ -343,6 +380,29 @@ static void use_requests(void)
     MUST(BNR_Wait(&req, &code));
     claim(!code, "it is merged", code);
     talk(1);
+}
+
+/* While mpiexec stands still, the first call of all, one of names, waits, and does not take the processor. */
+static int publish_late(void)
+{
+    struct timespec from, to;
+    pid_t launcher = getppid(), child;
+    BNR_Init();
+    kill(launcher, SIGSTOP);
+    if (!(child = fork())) {
+        usleep(400000);
+        kill(launcher, SIGCONT);
+        _exit(0);
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    int rc = BNR_Unpublish("groups: never published");
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    claim(rc == BNR_ERR_NOT_FOUND, "the name is not there", rc);
+    long took = (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
+    claim(took < 150, "the call does not spin", (int)took);
+    waitpid(child, NULL, 0);
+    BNR_Finalize();
+    return failed;
 }
 
 /* ---- groups that know nothing of each other ---- */
@@ -471,6 +531,8 @@ int main(int argc, char **argv)
         return as_child(argc, argv);
     if (argc < 2)
         return 2;
+    if (!strcmp(argv[1], "names"))
+        return publish_late();
     mpi_init();
     claim(parent_bnr_group == BNR_GROUP_NULL && inter_bnr_group == my_bnr_group, "nobody has spawned it", 0);
     BNR_Info info = BNR_INFO_NULL;

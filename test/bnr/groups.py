@@ -17,7 +17,7 @@ LIMIT = 140 # seconds
 PREFIXES = ("BNR_", "FLUX_", "HYDRA_", "JSM_", "MV2_", "OMPI_", "PALS_", "PMI_", "PMIX_", "SLURM_")
 HYDRA, MPIRUN = ("mpiexec.hydra",), ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
 ACTS = (("spawn", (1, 2, 3)), ("again", (2,)), ("several", (1, 3)), ("bad", (1, 2)), ("kill", (1, 2)), ("requests", (1, 3)),
-        ("child-dies", (2,)))
+        ("child-dies", (2,)), ("names", (1,)))
 
 
 def environment(mpiexec, **more):

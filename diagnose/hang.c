@@ -71,7 +71,8 @@ static const char *thread_items(struct hang *h, const struct hang_thread *thread
     if (thread->count > 1 && thread->items->what != HANG_CLOSE)
         return words(h, " for %s of %d messages with " PEERS,
                      thread->mode == HANG_ANY ? "one" : "all", thread->count);
-    return words(h, " for %s", words_item(h, thread->items, PEERS));
+    bool is_elsewhere = thread->items->peer == HANG_ELSEWHERE;
+    return words(h, " for %s", words_item(h, thread->items, is_elsewhere ? NULL : PEERS));
 }
 
 static void add_thread(struct hang *h, struct row_list *t, int rank,
@@ -105,15 +106,16 @@ static void add_states(struct hang *h, struct row_list *t, int rank)
 static const char *queue_key(struct hang *h, const struct hang_queue *queue)
 {
     const char *kind = words_kind(queue->use), *what;
+    const char *peers = queue->peer == HANG_ELSEWHERE ? words_peer(h, queue->comm, queue->peer, queue->rank) : PEERS;
     bool sends = *queue->state == 's';
     switch (queue->kind) {
-    case 'U': what = words(h, "%s" PLURAL " from " PEERS " not received", kind); break;
-    case 'P': what = words(h, "receive" PLURAL " from " PEERS " without a %s", kind); break;
+    case 'U': what = words(h, "%s" PLURAL " from %s not received", kind, peers); break;
+    case 'P': what = words(h, "receive" PLURAL " from %s without a %s", peers, kind); break;
     case 'I':
-        what = words(h, "persistent %s" PLURAL " %s " PEERS " not started",
-                     sends ? "send" : "receive", sends ? "to" : "from");
+        what = words(h, "persistent %s" PLURAL " %s %s not started",
+                     sends ? "send" : "receive", sends ? "to" : "from", peers);
         break;
-    default: what = words(h, "send" PLURAL " to " PEERS " %s", words_send(queue->state)); break;
+    default: what = words(h, "send" PLURAL " to %s %s", peers, words_send(queue->state)); break;
     }
     return words(h, "%s%s", what, words_envelope(h, queue->comm, queue->tag));
 }
@@ -307,6 +309,8 @@ static void write_tables(struct hang *h)
     }
     write_table(h, &states, "What the ranks do:");
     write_table(h, &queues, "What else is not over:");
+    if (h->tells_job && h->nodes[0].answer.job)
+        fprintf(h->to, "\nThis job is %s; ask others for their reports, too.\n", h->nodes[0].answer.job);
     if (cut)
         fprintf(h->to, "\n%d ranks had more to tell than there was room for.\n", cut);
     if (bad)

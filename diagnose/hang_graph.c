@@ -80,6 +80,8 @@ static int find_wild(struct hang *h, const struct hang_comm *comm)
 {
     int first, last;
     const char *list = wild_list(comm);
+    if (hang_text_has_others(list)) /* any of these may do it */
+        return -1;
     if (!hang_text_range(list, &first, &last) || first >= h->count)
         return -1;
     for (int i = h->wild_count - 1; i >= 0; i--)

@@ -102,6 +102,7 @@ struct hang {
     int stuck;   /* ranks */
     bool strict; /* threads that sleep outside MPI count for nothing; if not strict, they may call
                   * it yet */
+    bool tells_job; /* some line names another job */
     bool terse;  /* communicators without a name are written without their members */
     FILE *to;
 };

@@ -32,6 +32,8 @@ static bool receives(const struct hang_item *item)
  * another event, and send or receive later. */
 static bool waits_for(const struct hang *h, int other, int rank)
 {
+    if (other == HANG_ELSEWHERE)
+        return false;
     return !graph_is_rank(h, other) || other == rank || graph_is_gone(h, other) ||
            graph_is_one_part(h, other, rank);
 }
@@ -95,7 +97,7 @@ static const char *explain_near(struct why *w, const struct hang_item *item, con
     *title = item->context == first->context ? "Wrong tag"
              : item->comm == first->comm     ? "Wrong kind of message"
                                              : "Wrong communicator";
-    const char *from = first->peer < 0 ? "a rank" : words(h, "rank %d", first->peer);
+    const char *from = words_peer(h, first->comm, first->peer, first->rank);
     return words(h, "but what has come is a %s from %s%s", words_kind(first->use), from,
                  words_envelope(h, first->comm, first->tag));
 }

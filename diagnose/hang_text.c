@@ -97,6 +97,7 @@ static const struct form {
      3,
      {{THREADS, IN_OTHERS(computing)}, {THREADS, IN_OTHERS(locked)}, {THREADS, IN_OTHERS(asleep)}}},
     {'X', 0, {{0}}},
+    {'J', 1, {{TEXT, 0}}},
 };
 
 /* ---- fields ---- */
@@ -168,6 +169,19 @@ const char *hang_text_range(const char *list, int *first, int *last)
     return list + (*list == ',');
 }
 
+const char *hang_text_any_range(const char *list, char job[9], int *first, int *last)
+{
+    job[0] = 0;
+    if (*list != '@')
+        return hang_text_range(list, first, last);
+    size_t len = strspn(list + 1, "0123456789abcdef");
+    if (len != 8 || list[9] != ':')
+        return NULL;
+    memcpy(job, list + 1, len);
+    job[len] = 0;
+    return hang_text_range(list + 10, first, last);
+}
+
 /* ---- lines ---- */
 
 union line {
@@ -177,6 +191,7 @@ union line {
     struct hang_call call;
     struct hang_queue queue;
     struct hang_others others;
+    const char *job;
 };
 
 /* Put a row behind count others. Returns false if there are too many. */
@@ -213,6 +228,7 @@ static bool add_line(struct hang_answer *a, struct memory *memory, char letter, 
         return true;
     case 'M': a->others = row->others; return true;
     case 'X': a->cut = true; return true;
+    case 'J': a->job = row->job; return true;
     default:
         row->queue.kind = letter;
         if (!row->queue.state)

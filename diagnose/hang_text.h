@@ -4,6 +4,7 @@
  * A rank's answer to mpiexec's question why it waits: lines of fields between tabs, written by
  * mpid/tell/hang.c. The first line is HANG_TEXT_HEAD. Numbers are decimal but for offset.
  *
+ *     J job                                      the job of the rank, as below
  *     T function mode ms offset module symbol    a thread in MPI, waiting for ms (-1: unknown),
  *                                                called from module + offset (hexadecimal)
  *     A what context peer rank tag bytes state   what the thread above waits for
@@ -22,9 +23,10 @@
  * "send", "recv", "probe", "close", "ready": so many parts of a partitioned message (bytes) that
  * the program has not made ready, or "lock": that of a window at the rank tag of its communicator,
  * which peer holds, or, if that is the same rank, somebody. peer is a rank of the world, rank the same process in the
- * communicator; -1 is any, or unknown. root: as the call has it, or -1: it has none. begun: how
+ * communicator; -1 is any, or unknown. A peer of another job is HANG_ELSEWHERE. root: as the call has it, or -1: it has none. begun: how
  * many collectives the rank has begun on the communicator. members and remote: ranks of the world,
- * as "0-3,5"; remote is empty for an intracommunicator.
+ * as "0-3,5"; remote is empty for an intracommunicator. "@job:2-4" are ranks of another job, which is the first eight
+ * digits of its id.
  *
  * context is a communicator's number plus that of a kind of message, enum hang_use.
  *
@@ -37,6 +39,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "diagnose/memory.h"
 
@@ -55,6 +58,9 @@ enum hang_use {
 };
 /* From here on contexts are of communicators that are being made. Their numbers say nothing. */
 static const uint32_t hang_context_making = UINT32_C(1) << 31;
+
+/* A process of another job, as a peer: no rank of this one. */
+enum { HANG_ELSEWHERE = INT32_MAX - 1 };
 
 /* The tag of a message of a collective is the collective's number; from HANG_KEPT on that of a
  * persistent request, which is not counted as begun; or HANG_NO_NUMBER: unknown. */
@@ -151,6 +157,7 @@ struct hang_answer {
     struct hang_queue *queues;
     int thread_count, item_count, comm_count, call_count, queue_count;
     struct hang_others others;
+    const char *job; /* NULL: not told */
     int bad_lines;
     bool cut; /* there was more */
 };
@@ -179,7 +186,14 @@ static inline bool hang_is_program(enum hang_use use)
 }
 
 /* Step through a list of ranks, "0-3,5": set [*first, *last] to the next range and return the rest
- * behind it, or NULL at the end or for any other text. Ranks are at most INT32_MAX - 1. */
+ * behind it, or NULL at the end or for any other text, such as ranks of other jobs. Ranks are at most INT32_MAX - 1. */
 const char *hang_text_range(const char *list, int *first, int *last);
+/* The same, through ranges of all jobs: job is set to that of the range, or to "". */
+const char *hang_text_any_range(const char *list, char job[9], int *first, int *last);
+/* Whether a list has ranks of other jobs. */
+static inline bool hang_text_has_others(const char *list)
+{
+    return strchr(list, '@') != NULL;
+}
 
 #endif

@@ -56,12 +56,18 @@ const char *words_ranks(struct hang *h, const bool *set)
 
 static const char *members(struct hang *h, const char *list)
 {
-    int first, last, n = 0;
-    if (strlen(list) <= LIST_MAX)
+    int first, last, n = 0, others = 0;
+    char job[9], last_job[9] = "";
+    if (strlen(list) <= LIST_MAX && !hang_text_has_others(list))
         return words(h, "rank%s %s", strpbrk(list, "-,") ? "s" : "", list);
-    while ((list = hang_text_range(list, &first, &last)))
-        n += last - first + 1;
-    return words(h, "%d ranks", n);
+    while ((list = hang_text_any_range(list, job, &first, &last))) {
+        n += *job ? 0 : last - first + 1;
+        others += *job ? last - first + 1 : 0;
+        memcpy(last_job, *job ? job : last_job, sizeof(job));
+        h->tells_job |= *job != 0;
+    }
+    const char *own = n || !others ? words(h, "%d rank%s", n, n == 1 ? "" : "s") : "", *and = n && others ? " and " : "";
+    return others ? words(h, "%s%s%d rank%s of job %s", own, and, others, others == 1 ? "" : "s", last_job) : own;
 }
 
 const char *words_comm(struct hang *h, const struct hang_comm *comm)
@@ -161,6 +167,21 @@ static int world_rank(const struct hang_comm *comm, int rank)
     return -1;
 }
 
+const char *words_peer(struct hang *h, const struct hang_comm *comm, int peer, int rank)
+{
+    const char *list = !comm ? "" : *comm->remote ? comm->remote : comm->members;
+    char job[9];
+    int first, last;
+    if (peer != HANG_ELSEWHERE)
+        return peer >= 0 ? words(h, "rank %d", peer) : rank >= 0 ? words(h, "its rank %d", rank) : "any rank";
+    for (; rank >= 0 && (list = hang_text_any_range(list, job, &first, &last)); rank -= last - first + 1)
+        if (rank <= last - first && *job) {
+            h->tells_job = true;
+            return words(h, "rank %d of job %s", first + rank, job);
+        }
+    return "a process of another job";
+}
+
 static const char *lock(struct hang *h, const struct hang_item *item, const char *peer)
 {
     int target = world_rank(item->comm, item->tag);
@@ -203,9 +224,7 @@ const char *words_item(struct hang *h, const struct hang_item *item, const char 
 {
     const char *state = "", *comma = "";
     if (!peer)
-        peer = item->peer >= 0   ? words(h, "rank %d", item->peer)
-               : item->rank >= 0 ? words(h, "its rank %d", item->rank)
-                                 : "any rank";
+        peer = words_peer(h, item->comm, item->peer, item->rank);
     const char *what = awaited(h, item, peer);
     if (item->what == HANG_CLOSE)
         return what;

@@ -30,6 +30,8 @@ const struct words_wait *words_wait(const struct hang_item *item);
 /* The awaited thing: "a message from rank 1 (tag 5, MPI_COMM_WORLD)". peer: in place of the rank,
  * or NULL. */
 const char *words_item(struct hang *h, const struct hang_item *item, const char *peer);
+/* "rank 1", "rank 1 of job 5f3a1c2b", "its rank 1" or "any rank"; peer and rank are as in struct hang_item. */
+const char *words_peer(struct hang *h, const struct hang_comm *comm, int peer, int rank);
 /* Why a send is not over, by what its sender says of it: "on the way". */
 const char *words_send(const char *state);
 /* " on MPI_COMM_WORLD (its collective number 5)", of a thread that is in one, or "". */

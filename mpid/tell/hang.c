@@ -99,11 +99,18 @@ struct comm_search {
     int64_t world;
 };
 
-/* Where a process is in the world, or -1. */
+/* As a peer: a process of another job; diagnose/hang_text.h has the same. */
+enum { ELSEWHERE = INT32_MAX - 1 };
+
+static bool is_elsewhere(const void *gid)
+{
+    return memcmp(gid, &device.world.gid, sizeof(device.world.gid)) != 0;
+}
+
+/* Where a process is in the world. */
 static int64_t rank_in_world(const struct mpid_process *process)
 {
-    bool ours = !memcmp(&process->gid, &device.world.gid, sizeof(process->gid));
-    return ours ? (int64_t)process->rank : -1;
+    return is_elsewhere(&process->gid) ? ELSEWHERE : (int64_t)process->rank;
 }
 
 static bool take_rank(void *arg, const struct mpid_comm_view *view)
@@ -130,21 +137,35 @@ static int64_t world_rank(uint32_t context, int32_t rank)
     return search.world;
 }
 
+/* The beginning of a job's id. */
+static void put_job(struct mpid_wait_report *report, const void *gid)
+{
+    uint8_t first[4];
+    memcpy(first, gid, sizeof(first));
+    put(report, "%02x%02x%02x%02x", first[0], first[1], first[2], first[3]);
+}
+
 static void put_list(struct mpid_wait_report *report, const struct mpid_comm_view *view, int count,
                      struct mpid_process (*member)(const void *object, int i))
 {
     size_t most = report->len + MEMBERS_MAX;
     for (int i = 0; i < count && member; i++) {
         struct mpid_process process = member(view->object, i);
-        int64_t first = rank_in_world(&process), last = first;
+        int64_t first = process.rank, last = first;
         for (; i + 1 < count; i++, last++) {
-            process = member(view->object, i + 1);
-            if (rank_in_world(&process) != last + 1)
+            struct mpid_process next = member(view->object, i + 1);
+            if ((int64_t)next.rank != last + 1 || memcmp(&next.gid, &process.gid, sizeof(next.gid)) != 0)
                 break;
         }
-        if (first < 0 || report->len > most)
+        if (report->len > most)
             break;
         const char *comma = report->text[report->len - 1] == '\t' ? "" : ",";
+        if (is_elsewhere(&process.gid)) {
+            put(report, "%s@", comma);
+            put_job(report, &process.gid);
+            put(report, ":");
+            comma = "";
+        }
         if (last > first)
             put(report, "%s%" PRId64 "-%" PRId64, comma, first, last);
         else
@@ -177,11 +198,10 @@ static bool put_comm(void *arg, const struct mpid_comm_view *view)
 
 /* ---- awaited requests ---- */
 
-/* Where a peer is in the world, or -1. */
+/* Where a peer is in the world. */
 static int64_t world_of(const struct vc *vc)
 {
-    bool ours = !memcmp(&vc->peer.gid, &device.world.gid, sizeof(vc->peer.gid));
-    return ours ? (int64_t)vc->peer.rank : -1;
+    return is_elsewhere(&vc->peer.gid) ? ELSEWHERE : (int64_t)vc->peer.rank;
 }
 
 static const char *state_of(const struct mpid_request *request)
@@ -498,7 +518,9 @@ static void on_asked(void *arg)
     if (!report->text)
         return;
     *report = (struct mpid_wait_report){.text = report->text, .room = WAITS_ROOM};
-    put(report, "vireo-hang 1\n");
+    put(report, "vireo-hang 1\nJ\t");
+    put_job(report, &device.world.gid);
+    put(report, "\n");
     hang.since_ns = os_now_ns();
     hang.told_count = 0;
     atomic_store_explicit(&hang_asked, true, memory_order_relaxed);

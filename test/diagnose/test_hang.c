@@ -56,6 +56,23 @@ static const struct {
       "rank 1: waits in MPI_Recv for a message from rank 0 (tag 5, MPI_COMM_WORLD)"
       ", at a.out+0x1f, for 5.0 s\n",
       "rank 2: polls in MPI_Test"}},
+    {"a message of another job is awaited by one, and by a wildcard",
+     {HEAD "J\t0a0b0c0d\n" THREAD("MPI_Recv") "A\trecv\t64\t2147483646\t1\t7\t0\tposted\n" BRIDGE("0-1", "@5f3a1c2b:2-3"),
+      HEAD THREAD("MPI_Recv") "A\trecv\t64\t-1\t-1\t7\t0\tposted\n" BRIDGE("0-1", "@5f3a1c2b:2-3")
+      "U\t64\t2147483646\t1\t8\t1\t4\n",
+      HEAD POLLS("MPI_Test") WORLD(2, 0), HEAD POLLS("MPI_Test") WORLD(3, 0)},
+     {"No rank is seen to wait in vain.\n",
+      "rank 0: waits in MPI_Recv for a message from rank 3 of job 5f3a1c2b (tag 7, bridge), at",
+      "rank 1: waits in MPI_Recv for a message from any rank (tag 7, bridge), at",
+      "rank 1: 1 message from rank 3 of job 5f3a1c2b not received (tag 8, bridge)",
+      "This job is 0a0b0c0d; ask others for their reports, too.\n"}},
+    {"processes of another job in a group of both",
+     {HEAD THREAD("MPI_Recv") "A\trecv\t64\t-1\t-1\t7\t0\tposted\n" "C\t64\t4\t0\t2\t\t0-1,@5f3a1c2b:0-1\t\n",
+      HEAD THREAD("MPI_Recv") "A\trecv\t64\t0\t0\t7\t0\tposted\n" "C\t64\t4\t1\t2\t\t0-1,@5f3a1c2b:0-1\t\n",
+      HEAD POLLS("MPI_Test") WORLD(2, 0), HEAD POLLS("MPI_Test") WORLD(3, 0)},
+     {"No rank is seen to wait in vain.\n",
+      "rank 0: waits in MPI_Recv for a message from any rank (tag 7, communicator #4 of 2 ranks and 2 ranks of job "
+      "5f3a1c2b)"}},
     {"a cycle stands before the collective that it keeps others in",
      {HEAD THREAD("MPI_Recv") RECV(1, 5) WORLD(0, 0),
       HEAD THREAD("MPI_Recv") RECV(0, 5) WORLD(1, 0),

@@ -146,18 +146,42 @@ static void deliver(struct ask *a, const char *report)
         a->waiting[i].done(a->waiting[i].arg, report);
 }
 
+/* This job's report, and those of spawned ones, are there. */
+static void on_below(void *arg)
+{
+    struct ask *a = arg;
+    if (!a->report)
+        return;
+    char *own = a->report, *all = below_join(&a->below, own);
+    a->report = NULL;
+    deliver(a, all ? all : own);
+    free(all);
+    free(own);
+    below_stop(&a->below);
+}
+
+/* This job's report is there. */
+static void finish(struct ask *a, const char *report)
+{
+    a->report = a->below.count ? strdup(report) : NULL;
+    if (!a->report)
+        deliver(a, report);
+    else if (!below_is_open(&a->below))
+        on_below(a);
+}
+
 static void on_report(void *arg, const char *text, int rc)
 {
     struct ask *a = arg;
     char why[PATH_MAX + 128];
     a->filter = NULL;
     if (!rc && *text) {
-        deliver(a, text);
+        finish(a, text);
         return;
     }
     snprintf(why, sizeof(why), "mpiexec: no report: %s has ended without one%s%s\n", a->program,
              rc ? ": " : "", rc ? strerror(-rc) : "");
-    deliver(a, why);
+    finish(a, why);
 }
 
 /* Start the program that makes the report. */
@@ -173,7 +197,7 @@ static void start_program(struct ask *a)
         snprintf(why, sizeof(why),
                  "mpiexec: no report: cannot %s for %s, which belongs beside mpiexec: %s\n", step,
                  a->program, strerror(-rc));
-        deliver(a, why);
+        finish(a, why);
     }
 }
 
@@ -200,6 +224,7 @@ bool ask_report(struct ask *a, ask_fn done, void *arg)
         patience_us += PATIENCE_FAR_MS * 1000u;
         a->ask_far(a->far_arg, number);
     }
+    below_ask(&a->below);
     patience_begin(&a->patience, a->table);
     a->asked_ns = a->answered_ns = os_now_ns();
     a->answered = 0;
@@ -300,6 +325,8 @@ void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const 
     os_one_line(a->job);
     find_program(a->program);
     a->filter = NULL;
+    a->report = NULL;
+    a->below = (struct below){.loop = loop, .done = on_below, .done_arg = a};
     a->far = NULL;
     a->patience = (struct patience){.table = table};
     a->table = table;
@@ -342,5 +369,8 @@ void ask_stop(struct ask *a)
     if (a->filter)
         filter_cancel(a->filter);
     a->filter = NULL;
+    below_stop(&a->below);
+    free(a->report);
+    a->report = NULL;
     uv_close((uv_handle_t *)&a->timer, NULL);
 }

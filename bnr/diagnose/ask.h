@@ -3,7 +3,7 @@
 /*
  * The hang report, as the launcher sees it: ask_report() gives a text. mpiexec itself asks (at a
  * signal, at a time limit), and so does each process that comes in by the door (`vireo report`).
- * All that ask while a report is being made get the same one.
+ * All that ask while a report is being made get the same one. Reports of spawned jobs stand behind it.
  *
  * The question is a count in the host table, the ranks' answers are in the host memory (table.h).
  * mpiexec does not read them: the program vireo-diagnose does (include/diagnose.h), while the loop
@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "bnr/diagnose/below.h"
 #include "bnr/diagnose/patience.h"
 #include "bnr/host/table.h"
 #include "include/diagnose.h"
@@ -45,6 +46,8 @@ struct ask {
     char job[80];           /* "1234 (a.out)" */
     char program[PATH_MAX]; /* that makes the report */
     struct filter *filter;  /* it runs; else NULL */
+    struct below below;     /* the list is the caller's to set, after ask_start() */
+    char *report;           /* it waits for reports of spawned jobs; else NULL */
     uv_timer_t timer;
     struct ask_far *far; /* by rank; NULL: all are on this machine */
     void (*ask_far)(void *arg, uint32_t number);

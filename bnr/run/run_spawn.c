@@ -387,8 +387,15 @@ static void take_order(void *arg, int rank, const uint8_t *data, size_t len)
     }
 }
 
+static uint32_t list_pids(const void *run, pid_t *pids)
+{
+    return run_spawn_pids(run, pids);
+}
+
 void run_spawn_begin(struct run *run)
 {
+    run->ask.below.list = list_pids;
+    run->ask.below.arg = run;
     struct post *post = run->wide ? &run->wide->serve.post : &run->serve.post;
     post->order = take_order;
     post->order_arg = run;

@@ -85,10 +85,11 @@ static bool is_our_process(int pid)
     return !stat(path, &st) && (st.st_uid == geteuid() || geteuid() == 0);
 }
 
-void jobs_print_command(FILE *to, int pid)
+void jobs_print(FILE *to, int pid, int depth)
 {
     char path[32], text[COMMAND_MAX];
     snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+    fprintf(to, "%8d  %*s", pid, 2 * depth, "");
     FILE *file = fopen(path, "re");
     size_t len = file ? fread(text, 1, sizeof(text), file) : 0;
     if (file)
@@ -97,30 +98,61 @@ void jobs_print_command(FILE *to, int pid)
         len--;
     for (size_t i = 0; i < len; i++)
         fputc(text[i] > ' ' && text[i] <= '~' ? text[i] : text[i] ? '?' : ' ', to);
+    fputc('\n', to);
 }
 
-int jobs_find(int jobs[JOBS_MAX])
+/* The nearest of these jobs above a process, or 0. */
+static int job_above(int pid, const int *jobs, int count)
 {
-    int count = find_jobs(jobs), ours = 0;
-    for (int i = 0; i < count; i++)
-        if (is_our_process(jobs[i]))
-            jobs[ours++] = jobs[i];
-    return ours;
+    for (int up = 0; up < DEPTH_MAX && (pid = parent_of(pid)) > 1; up++)
+        for (int i = 0; i < count; i++)
+            if (jobs[i] == pid)
+                return pid;
+    return 0;
+}
+
+struct job_tree {
+    int found[JOBS_MAX], above[JOBS_MAX], found_count;
+    int *jobs, *depth, count; /* in their order */
+};
+
+static void put_below(struct job_tree *t, int job, int depth)
+{
+    for (int i = 0; i < t->found_count; i++) {
+        if (t->above[i] != job)
+            continue;
+        t->above[i] = -1; /* it is put */
+        t->jobs[t->count] = t->found[i];
+        t->depth[t->count++] = depth;
+        put_below(t, t->found[i], depth + 1);
+    }
+}
+
+int jobs_find(int jobs[JOBS_MAX], int depth[JOBS_MAX])
+{
+    struct job_tree t = {.jobs = jobs, .depth = depth};
+    int all = find_jobs(t.found);
+    for (int i = 0; i < all; i++)
+        if (is_our_process(t.found[i]))
+            t.found[t.found_count++] = t.found[i];
+    for (int i = 0; i < t.found_count; i++)
+        t.above[i] = job_above(t.found[i], t.found, t.found_count);
+    put_below(&t, 0, 0);
+    return t.count;
 }
 
 int jobs_only(const char *who)
 {
-    int jobs[JOBS_MAX], ours = jobs_find(jobs);
+    int jobs[JOBS_MAX], depth[JOBS_MAX], count = jobs_find(jobs, depth), ours = 0;
+    for (int i = 0; i < count; i++)
+        ours += !depth[i];
     if (ours == 1)
         return jobs[0];
     fprintf(stderr,
             ours ? "%s: several jobs run here; name one by its number:\n"
                  : "%s: no job of yours runs here\n",
             who);
-    for (int i = 0; i < ours; i++) {
-        fprintf(stderr, "  %d  ", jobs[i]);
-        jobs_print_command(stderr, jobs[i]);
-        fputc('\n', stderr);
-    }
+    for (int i = 0; i < count; i++)
+        jobs_print(stderr, jobs[i], depth[i]);
     return 0;
 }

@@ -12,10 +12,12 @@ enum {
     JOBS_MAX = 256
 };
 
-/* The mpiexecs of our user, for root all. Returns how many. */
-int jobs_find(int jobs[JOBS_MAX]);
+/* The mpiexecs of our user, for root all; those that a job has started stand behind it, with a depth of one more. Returns how
+ * many. */
+int jobs_find(int jobs[JOBS_MAX], int depth[JOBS_MAX]);
 
-/* The only job of ours, or 0, after saying which there are; who: the program that says so. */
+/* The only job of ours, apart from those that it has spawned; or 0, after saying which there are; who: the program that says
+ * so. */
 int jobs_only(const char *who);
 
 /* A link to the mpiexec with this number, or to that above a process of its job. Returns 0 or
@@ -23,7 +25,7 @@ int jobs_only(const char *who);
 int jobs_connect(struct door_link *link, int job, enum door_wish wish);
 void jobs_explain(const char *who, int job, int rc);
 
-/* Print the command of a process, on one line cut to width. */
-void jobs_print_command(FILE *to, int pid);
+/* Print a line: the job's number, the depth, and its command, cut to width. */
+void jobs_print(FILE *to, int pid, int depth);
 
 #endif

@@ -29,7 +29,7 @@ static const char help_ps[] =
     "usage: vireo ps\n"
     "\n"
     "List your running jobs on this host: the process number of each mpiexec, and its\n"
-    "command.\n";
+    "command. Jobs that a job has spawned stand behind it, set in.\n";
 
 static const char help_streams[] =
     "usage: vireo streams [JOB] [--rank LIST] [--tag T] [--from oldest|now|OFFSET]\n"
@@ -48,7 +48,8 @@ static const char help_report[] =
     "usage: vireo report [JOB]\n"
     "\n"
     "Print what each rank of a running job waits for, which ranks are to blame where\n"
-    "it does not go on, and why. The job goes on.\n"
+    "it does not go on, and why; and behind it the same of jobs that it has spawned.\n"
+    "The job goes on.\n"
     "\n"
     "JOB is the process number of its mpiexec, or of a process that it has started;\n"
     "with one job of yours on this host it can be left out. The same report comes on\n"
@@ -132,12 +133,9 @@ static int list_jobs(char **words)
 {
     if (words[0])
         return refuse("'ps' takes nothing behind it", words[0]);
-    int jobs[JOBS_MAX], count = jobs_find(jobs);
-    for (int i = 0; i < count; i++) {
-        printf("%8d  ", jobs[i]);
-        jobs_print_command(stdout, jobs[i]);
-        putchar('\n');
-    }
+    int jobs[JOBS_MAX], depth[JOBS_MAX], count = jobs_find(jobs, depth);
+    for (int i = 0; i < count; i++)
+        jobs_print(stdout, jobs[i], depth[i]);
     return EXIT_SUCCESS;
 }
 

@@ -5,8 +5,8 @@
 usage: check_layers.py [SOURCE]
 
 MAY_SEE is the architecture: for each layer the contract headers of the layers below. A file
-always sees its own folder; a channel is a folder of its own, and so is each part of bnr/. A project header is named by its
-whole path from the top, "mpid/conn/vc.h", so that a line of #include says what it crosses; what is
+always sees its own folder; a channel is a folder of its own, and so is each part of bnr/ and mpid/.
+A project header is named by its whole path from the top, "mpid/conn/vc.h", so that a line of #include says what it crosses; what is
 made at build time for one file has a bare name that ends in .gen.h. Only mpi.h is <mpi.h>, since
 programs and ROMIO see it so. THIRD_PARTY says who alone may include a library's headers.
 Changing a table changes the architecture: do it in a commit of its own.
@@ -45,6 +45,10 @@ MAY_SEE = {
     "queues": ["include/queues.h"],
     "examples": [],
 }
+# The rooms of the device, from the ground up: each sees those before it.
+ROOMS = ["ground", "wait", "conn", "peers", "message", "memory", "tell", "start"]
+for number, room in enumerate(ROOMS):
+    MAY_SEE["mpid/" + room] = MAY_SEE["mpid"] + [f"mpid/{below}/" for below in ROOMS[:number]]
 LAYERS = [name for name in MAY_SEE if "/" not in name]
 EVERYONE = ["include/version.h"]                # made at build time, as slots.h is
 MPI_H = {"mpi", "fortran", "romio", "profile", "examples"} # who includes <mpi.h>
@@ -59,9 +63,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
 def unit(path):
-    """The folder whose files see each other: of channels and of bnr/, a part."""
+    """The folder whose files see each other: of channels, bnr/ and mpid/, a part."""
     parts = path.parts
-    return "/".join(parts[:2]) if parts[0] in ("channels", "bnr") and len(parts) > 2 else parts[0]
+    return "/".join(parts[:2]) if parts[0] in ("channels", "bnr", "mpid") and len(parts) > 2 else parts[0]
 
 
 def wrong(root, path):

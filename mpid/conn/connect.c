@@ -26,7 +26,10 @@
 #include "mpid/conn/foreign.h"
 #include "mpid/conn/opening.h"
 #include "mpid/conn/ports.h"
+#include "mpid/conn/vc.h"
+#include "mpid/conn/words.h"
 #include "mpid/ground/device.h"
+#include "mpid/wait/progress.h"
 #include "os/clock.h"
 #include "os/settings.h"
 #include "os/settings_equal.h"
@@ -74,7 +77,7 @@ static void pass_over(struct opening *opening, const char *why)
 /* Whether the peer has said that it finalizes; then nobody need answer for it. */
 static bool has_finished(const struct vc *vc)
 {
-    return epoch_peer_says(vc, "finished");
+    return words_has(vc, "finished");
 }
 
 static void fail_finished(struct vc *vc)
@@ -90,7 +93,7 @@ static void fail_ended(struct vc *vc)
 /* Whether the peer has left the only model that we could mean, and need not come back. */
 static bool is_gone(const struct vc *vc)
 {
-    return !(device.used & MPID_SESSIONS) && epoch_peer_says(vc, "over");
+    return !(device.used & MPID_SESSIONS) && words_has(vc, "over");
 }
 
 /* No candidate is left, and a link has taken messages whose sends are complete: no call could
@@ -106,7 +109,7 @@ static void check_nothing_taken(const struct vc *vc, const char *why)
     vc_describe(vc, name, sizeof(name));
     snprintf(text, sizeof(text), "what was sent to %s cannot be brought there: %s", name,
              why ? why : "no memory");
-    device_note_lost(vc);
+    vc_note_lost(vc);
     mpid_abort(1, text);
 }
 
@@ -284,7 +287,7 @@ static bool is_unequal(struct vc *vc)
 
 static bool bind_vc(struct vc *vc)
 {
-    if (device_is_ended(vc)) {
+    if (vc_is_ended(vc)) {
         fail_ended(vc);
         return true;
     }
@@ -327,9 +330,9 @@ static bool suits(const char *card)
 
 bool connect_is_judged(struct vc *vc)
 {
-    if (vc->state != VC_UNBOUND || device_is_ended(vc))
+    if (vc->state != VC_UNBOUND || vc_is_ended(vc))
         return true;
-    if (vc->foreign && vc->refs && foreign_count <= FOREIGN_WATCHED) {
+    if (vc->foreign && vc->refs && device.foreign_count <= FOREIGN_WATCHED) {
         connect_start(vc);
         return true;
     }
@@ -433,7 +436,7 @@ static bool poll_vc(struct vc *vc, bool news)
  * said so, which may come after its call; it calls again. */
 static bool is_closed_to(const struct vc *vc)
 {
-    return device.finalizing && vc->state == VC_UNBOUND && !epoch_peer_says(vc, "sessions");
+    return device.finalizing && vc->state == VC_UNBOUND && !words_has(vc, "sessions");
 }
 
 void connect_told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg)
@@ -470,13 +473,20 @@ bool connect_poll(void)
     return moved;
 }
 
-uint64_t connect_next_ns(uint64_t now_ns, bool hears, uint64_t next_ns)
+/* Long waits that no event ends look up ever more seldom. */
+static uint64_t patience_ns(uint64_t began_ns, uint64_t now_ns, uint64_t next_ns)
+{
+    uint64_t look_ns = now_ns + (now_ns - began_ns) / 4;
+    return look_ns < next_ns ? look_ns : next_ns;
+}
+
+static uint64_t openings_ns(uint64_t now_ns, bool hears, uint64_t next_ns)
 {
     const struct opening *opening;
     DL_FOREACH(device.openings, opening)
     {
         if (!hears)
-            next_ns = connect_patience_ns(opening->began_ns, now_ns, next_ns);
+            next_ns = patience_ns(opening->began_ns, now_ns, next_ns);
         if (opening->vc->state != VC_CONNECTING)
             continue;
         if (!opening->vc->bound && opening->wait_ns && opening->wait_ns < next_ns)
@@ -484,6 +494,15 @@ uint64_t connect_next_ns(uint64_t now_ns, bool hears, uint64_t next_ns)
         if (opening->ask_ns > now_ns && opening->ask_ns < next_ns) /* one that has passed asks nothing */
             next_ns = opening->ask_ns;
     }
+    return next_ns;
+}
+
+uint64_t connect_until_ns(uint64_t now_ns, bool hears, uint64_t next_ns)
+{
+    if (device.binding)
+        next_ns = openings_ns(now_ns, hears, next_ns);
+    if (device.finalizing && !hears)
+        next_ns = patience_ns(device.final_ns, now_ns, next_ns);
     return next_ns;
 }
 
@@ -567,7 +586,7 @@ void connect_opened(struct chan_link *link)
     if (vc_event(vc, VC_OPENED))
         up(vc);
     opening_end(vc);
-    if (device_is_ended(vc))
+    if (vc_is_ended(vc))
         connect_ended(vc);
 }
 
@@ -594,7 +613,7 @@ void connect_refused(struct chan_link *link, enum chan_answer answer, const char
     struct opening *opening = opening_get(vc);
     if (!opening)
         return;
-    if (device_is_ended(vc)) {
+    if (vc_is_ended(vc)) {
         fail_ended(vc);
         return;
     }
@@ -636,7 +655,7 @@ void connect_lost(struct chan_link *link, int rc)
         drop_accepted(vc);
         return;
     }
-    vc_fail(vc, MPID_LOST, device_is_ended(vc) ? "its process has ended" : strerror(-rc));
+    vc_fail(vc, MPID_LOST, vc_is_ended(vc) ? "its process has ended" : strerror(-rc));
     if (vc->bound == link) { /* it had been closed: nothing failed */
         vc->bound = NULL;
         vc->last_ops = link->ops;

@@ -36,15 +36,9 @@ enum { CONNECT_TAG = 0x40000001 };
 void connect_told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg);
 /* Look again at VCs that wait for a card. Returns whether anything happened. */
 bool connect_poll(void);
-/* When it has something to do by the clock, or is to look for cards where nothing hears of them; at most
- * next_ns. */
-uint64_t connect_next_ns(uint64_t now_ns, bool hears, uint64_t next_ns);
-/* The same for long waits that no event ends: ever more seldom. */
-static inline uint64_t connect_patience_ns(uint64_t began_ns, uint64_t now_ns, uint64_t next_ns)
-{
-    uint64_t look_ns = now_ns + (now_ns - began_ns) / 4;
-    return look_ns < next_ns ? look_ns : next_ns;
-}
+/* When it has something to do by the clock, or is to look for cards, or in MPI_Finalize for peers' words,
+ * where nothing hears of them; at most next_ns. */
+uint64_t connect_until_ns(uint64_t now_ns, bool hears, uint64_t next_ns);
 enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
                                const struct chan_gid *gid, uint32_t rank,
                                struct chan_peer **peer);

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "mpid/conn/vc.h"
-
-int foreign_count;
+#include "mpid/ground/device.h"
 
 void foreign_free(struct foreign *foreign)
 {
@@ -20,7 +19,7 @@ void foreign_free(struct foreign *foreign)
 
 void foreign_forget(struct vc *vc)
 {
-    foreign_count -= vc->foreign != NULL;
+    device.foreign_count -= vc->foreign != NULL;
     foreign_free(vc->foreign);
     vc->foreign = NULL;
 }

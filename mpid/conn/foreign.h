@@ -37,9 +37,7 @@ struct foreign {
     uint8_t secret[16]; /* of that process and this one */
 };
 
-/* VCs to processes of other groups. While there are no more than so many, a process that waits makes a link
- * to each. */
-extern int foreign_count;
+/* While device.foreign_count is no more than this, a process that waits makes a link to each. */
 enum { FOREIGN_WATCHED = 64 };
 
 void foreign_free(struct foreign *foreign); /* accepts NULL */

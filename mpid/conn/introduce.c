@@ -9,6 +9,7 @@
 #include "mpid/conn/connect.h"
 #include "mpid/conn/foreign.h"
 #include "mpid/conn/ports.h"
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "os/keyed_hash.h"
 
@@ -103,7 +104,7 @@ struct vc *mpid_introduce(const struct mpid_introduction *who)
     struct vc *vc = vc_get(&gid, who->rank);
     if (vc && !vc->foreign && !is_own(&gid, who->rank)) {
         vc->foreign = read_introduction(who);
-        foreign_count += vc->foreign != NULL;
+        device.foreign_count += vc->foreign != NULL;
         if (!vc->foreign) {
             vc_check(vc);
             vc = NULL;
@@ -119,5 +120,5 @@ struct vc *mpid_introduce(const struct mpid_introduction *who)
 
 bool mpid_knows_others(void)
 {
-    return __atomic_load_n(&foreign_count, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&device.foreign_count, __ATOMIC_RELAXED) != 0;
 }

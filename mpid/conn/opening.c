@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* What it takes to open a connection; see opening.h. */
+#include "mpid/conn/opening.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@
 
 #include "include/mpid.h"
 #include "mpid/conn/foreign.h"
-#include "mpid/conn/opening.h"
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "os/clock.h"
@@ -49,7 +50,7 @@ static uint8_t look_up_long_double(struct vc *vc)
     char *card;
     int rc = opening_get_card(&vc->peer.gid, vc->peer.rank, &card);
     if (rc)
-        return rc > 0 && !device_is_ended(vc) ? VC_LONG_DOUBLE_UNKNOWN : VC_LONG_DOUBLE_ALIKE;
+        return rc > 0 && !vc_is_ended(vc) ? VC_LONG_DOUBLE_UNKNOWN : VC_LONG_DOUBLE_ALIKE;
     rc = card_has_other_long_double(card);
     free(card);
     return rc ? VC_LONG_DOUBLE_OTHER : VC_LONG_DOUBLE_ALIKE;

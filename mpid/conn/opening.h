@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "include/channel.h"
-#include "mpid/conn/bind.h"
+#include "mpid/ground/bind.h"
 
 struct vc;
 

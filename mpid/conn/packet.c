@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The table of packet kinds, which modules fill when the device starts, and the way in. */
+#include "mpid/conn/packet.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 
 static const struct packet_kind *kinds[PACKET_KINDS];
@@ -82,6 +85,19 @@ void *packet_land_at(struct landing *landing, struct mpid_request *request)
     return landing->temp;
 }
 
+void packet_copy(struct mpid_request *request, size_t offset, const void *data, size_t len)
+{
+    const struct mpid_bytes *bytes = &request->bytes;
+    if (offset >= bytes->len)
+        return;
+    if (len > bytes->len - offset)
+        len = bytes->len - offset;
+    if (bytes->layout)
+        bytes->layout->unpack(bytes, offset, data, len);
+    else if (len)
+        memcpy((char *)bytes->base + offset, data, len);
+}
+
 void packet_landed(struct chan_peer *peer, void *token)
 {
     struct vc *vc = token;
@@ -90,7 +106,7 @@ void packet_landed(struct chan_peer *peer, void *token)
     packet_drop_landing(vc);
     (void)peer;
     if (landing.request && landing.temp)
-        recv_copy(landing.request, landing.offset, landing.temp, landing.len);
+        packet_copy(landing.request, landing.offset, landing.temp, landing.len);
     if (landing.kind)
         landing.kind->landed(vc, &landing);
     free(landing.temp);

@@ -71,6 +71,8 @@ void *packet_place(struct chan_peer *peer, const struct chan_head *head, size_t 
 void packet_landed(struct chan_peer *peer, void *token);
 /* Forget the landing message. */
 void packet_drop_landing(struct vc *vc);
+/* Copy bytes of a message to the place of its receive; excess bytes are dropped. */
+void packet_copy(struct mpid_request *request, size_t offset, const void *data, size_t len);
 /* The place of a request for the bytes from landing->offset on, if it is contiguous and wide
  * enough; otherwise a buffer that is copied from; NULL: no memory. */
 void *packet_land_at(struct landing *landing, struct mpid_request *request);

@@ -11,6 +11,7 @@
 #include "include/channel_help.h"
 #include "mpid/conn/module.h"
 #include "mpid/ground/device.h"
+#include "mpid/wait/progress.h"
 #include "os/log.h"
 #include "os/settings.h"
 #include "os/settings_equal.h"

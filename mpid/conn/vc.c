@@ -13,10 +13,12 @@
 #include "mpid/conn/foreign.h"
 #include "mpid/conn/opening.h"
 #include "mpid/ground/device.h"
-#include "mpid/peers/parted.h"
+#include "mpid/ground/ended.h"
+#include "mpid/wait/wake.h"
 #include "os/log.h"
 
 struct vc *vc_table;
+const struct vc_above *vc_above;
 
 static const char *const vc_names[VC_STATES] = {
     [VC_UNBOUND] = "unbound",         [VC_BINDING] = "binding",
@@ -94,7 +96,7 @@ static void enter(struct vc *vc, enum vc_state next)
     if (stands != vc->standing)
         list_standing(vc, stands);
     if (next != (enum vc_state)old_state)
-        stats_connection(vc, old_state);
+        stats_connection(&vc->peer, old_state, vc->state);
 }
 
 bool vc_event(struct vc *vc, enum vc_event event)
@@ -164,7 +166,7 @@ struct vc *vc_get(const struct chan_gid *gid, uint32_t rank)
         return NULL;
     }
     vc->judged = true;
-    lost_add_vc(vc);
+    vc_above->begun(vc);
     return vc;
 }
 
@@ -225,11 +227,10 @@ void vc_drop_link(struct vc *vc)
 static void free_vc(struct vc *vc, void *arg)
 {
     (void)arg;
-    stats_vc_gone(vc);
+    vc_above->gone(vc);
     vc_drop_link(vc);
     packet_drop_landing(vc);
     opening_free(vc);
-    lost_remove_vc(vc);
     unlist_engaged(vc);
     if (vc->standing)
         list_standing(vc, false);
@@ -321,7 +322,7 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
         struct chan_data data = {.base = payload, .len = len};
         if (vc->bound->send(vc->bound, head, &data) == 0) {
             if (vc->peer.rank == device.env.rank)
-                progress_news();
+                wake_news();
             return;
         }
     }
@@ -339,7 +340,7 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
     if (vc->state == VC_UNBOUND)
         connect_start(vc);
     vc_mark_busy(vc);
-    progress_news();
+    wake_news();
 }
 
 void vc_take_back(struct vc *vc, const struct chan_head *head, const void *data, size_t len)
@@ -375,9 +376,14 @@ void vc_refused(struct vc *vc)
     }
 }
 
+bool vc_is_ended(const struct vc *vc)
+{
+    return ended_has(&vc->peer.gid, vc->peer.rank);
+}
+
 bool vc_is_lost(const struct vc *vc)
 {
-    return vc_is_over(vc) || (vc->state == VC_UNBOUND && device_is_ended(vc));
+    return vc_is_over(vc) || (vc->state == VC_UNBOUND && vc_is_ended(vc));
 }
 
 /* ---- closing ---- */
@@ -425,7 +431,7 @@ void vc_reopen(struct vc *vc)
         if (vc->send_head)
             connect_start(vc);
         else if (vc->foreign && vc->refs)
-            lost_add_vc(vc); /* or nothing tells of its end */
+            vc_above->begun(vc); /* or nothing tells of its end */
         vc_check(vc);
     }
 }
@@ -443,7 +449,7 @@ static void close_arrived(struct vc *vc, const struct chan_head *head, const voi
     else if (before == VC_LOCAL_CLOSE)
         send_close(vc, 1);
     else if (vc_is_shut(vc))
-        send_unwanted(vc);
+        vc_above->unwanted(vc);
     if (vc->foreign && vc->state == VC_REMOTE_CLOSE)
         vc_close(vc); /* the peer needs the link no more; this process may need another one */
     if (vc->foreign && vc->state == VC_CLOSED)
@@ -458,7 +464,7 @@ void vc_give_up_for_now(struct vc *vc)
     }
     enter(vc, VC_UNBOUND);
     opening_free(vc);
-    send_fail(vc, MPID_NO_MEMORY);
+    vc_above->starved(vc);
     vc_check(vc);
 }
 
@@ -499,6 +505,25 @@ int vc_init(void)
     return packet_add(PACKET_CLOSE, &close);
 }
 
+void vc_describe(const struct vc *vc, char *text, size_t size)
+{
+    BNR_Host host;
+    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
+    if (vc->foreign)
+        host.name = vc->foreign->host;
+    else if (!group || BNR_Get_host(group, (int)vc->peer.rank, &host))
+        host.name = "a host that is not known";
+    snprintf(text, size, "rank %u %son %s", vc->peer.rank, vc->foreign ? "of another job " : "",
+             host.name);
+}
+
+void vc_note_lost(const struct vc *vc)
+{
+    device.lost_gid = vc->peer.gid;
+    device.lost_rank = vc->peer.rank;
+    device.has_lost = true;
+}
+
 void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
 {
     enum vc_state before = (enum vc_state)vc->state;
@@ -519,21 +544,36 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
                  why);
     vc->failure = (uint8_t)error;
     vc->was_open = before >= VC_OPEN;
-    bool has_failed = vc->was_open || (vc->foreign && lost_is_wanted(vc));
+    bool has_failed = vc->was_open || (vc->foreign && vc_above->is_wanted(vc));
     if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE)) {
-        device_note_lost(vc);
-        if (parted.note)
-            parted.note(vc);
+        vc_note_lost(vc);
+        vc_above->lost(vc);
     }
     vc->link = &vc->stand_in;
     vc_drop_link(vc);
-    recv_fail(vc, error);
-    rndv_fail(vc, error);
-    send_fail(vc, error);
+    vc_above->end(vc, error);
     opening_end(vc);
-    if (vc->foreign && vc->refs) /* nobody else tells of that */
-        lost_process(&vc->peer.gid, vc->peer.rank, has_failed);
-    else
-        lost_vc();
+    vc_above->failed(vc, has_failed);
     vc_check(vc);
+}
+
+/* ---- for the layer above ---- */
+
+struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank)
+{
+    struct chan_gid id;
+    memcpy(&id, gid, sizeof(id));
+    os_lock(&device.lock);
+    struct vc *vc = vc_get(&id, rank);
+    if (vc)
+        vc->refs++;
+    os_unlock(&device.lock);
+    return vc;
+}
+
+void mpid_vc_put(struct vc *vc)
+{
+    os_lock(&device.lock);
+    vc_put(vc);
+    os_unlock(&device.lock);
 }

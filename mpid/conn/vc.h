@@ -150,6 +150,19 @@ const char *vc_state_name(enum vc_state state);
 /* The state after event, or VC_STATES if it cannot happen in this one. */
 enum vc_state vc_after(enum vc_state state, enum vc_event event);
 
+/* What the rooms above do with a VC; start/start.c sets it before all else. */
+struct vc_above {
+    void (*begun)(struct vc *vc); /* it is made, or is forgotten and wanted: nothing tells of its peer's end yet */
+    void (*gone)(struct vc *vc);  /* it is about to be freed */
+    bool (*is_wanted)(const struct vc *vc); /* whether a send to its peer, or a receive from it, is not over */
+    void (*unwanted)(struct vc *vc); /* its peer receives nothing any more */
+    void (*starved)(struct vc *vc);  /* no memory to connect: its sends end */
+    void (*lost)(const struct vc *vc); /* its peer is lost or out of reach, ... */
+    void (*end)(struct vc *vc, enum mpid_error error); /* ... or it fails otherwise: end what goes on, ... */
+    void (*failed)(const struct vc *vc, bool has_failed); /* ... then what waits for it; has_failed: its process has */
+};
+extern const struct vc_above *vc_above;
+
 /* All, by hh. vc.c's own; a debugger also looks at it. */
 extern struct vc *vc_table;
 
@@ -211,6 +224,10 @@ static inline enum mpid_error vc_error(const struct vc *vc)
     return vc->state == VC_FAILED ? (enum mpid_error)vc->failure : MPID_LOST;
 }
 
+/* Whether the process of this VC has ended, and has no link but the VC's. */
+bool vc_is_ended(const struct vc *vc);
+/* The connection to this VC's process broke, or cannot be made. */
+void vc_note_lost(const struct vc *vc);
 /* Whether nothing comes from the peer any more: its process has ended, or it cannot be reached.
  * What it has sent before has arrived. */
 bool vc_is_lost(const struct vc *vc);

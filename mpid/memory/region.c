@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "mpid/memory/region_room.h"
 #include "mpid/wait/look.h"

@@ -3,26 +3,22 @@
 /*
  * The receiving side: packets in, receives matched, eager data to their place.
  */
+#include "mpid/message/recv.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/message/rndv.h"
+#include "mpid/peers/lost.h"
+#include "mpid/wait/car.h"
+#include "mpid/wait/deliver.h"
 #include "mpid/wait/polling.h"
+#include "mpid/wait/progress.h"
+#include "mpid/wait/wake.h"
 
-/* ---- copying ---- */
-
-void recv_copy(struct mpid_request *request, size_t offset, const void *data, size_t len)
-{
-    const struct mpid_bytes *bytes = &request->bytes;
-    if (offset >= bytes->len)
-        return;
-    if (len > bytes->len - offset)
-        len = bytes->len - offset;
-    if (bytes->layout)
-        bytes->layout->unpack(bytes, offset, data, len);
-    else if (len)
-        memcpy((char *)bytes->base + offset, data, len);
-}
+/* ---- what has been received ---- */
 
 /* Remember what a receive with a wildcard has got, for the hang report. */
 static __attribute__((noinline)) void remember(const struct mpid_envelope *env)
@@ -122,7 +118,7 @@ static void receive_unexpected(struct mpid_request *request, struct unexpected *
         request->error = MPID_LOST;
         car_complete(request);
     } else if (!u->peer_id || u->data) {
-        recv_copy(request, 0, u->data, u->total);
+        packet_copy(request, 0, u->data, u->total);
         car_complete(request);
         if (u->peer_id) {
             stats_count_received(vc, u->total);
@@ -193,7 +189,7 @@ static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct 
     if (__builtin_expect(request != NULL, 1)) {
         note(request, &env, len);
         request->vc = vc;
-        recv_copy(request, 0, data, len);
+        packet_copy(request, 0, data, len);
         car_complete(request);
         consumed(vc, len);
         return;
@@ -206,8 +202,8 @@ static __attribute__((noinline)) void eager_arrived(struct vc *vc, const struct 
     u->total = len;
     if (len)
         memcpy(u->data, data, len);
-    stats_unexpected(vc, &env, len, false);
-    progress_news();
+    stats_unexpected(&vc->peer, &env, len, false);
+    wake_news();
 }
 
 /* Whether the part behind an RTS is as long as its flags say. */
@@ -244,7 +240,7 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
         note(request, &env, rts.total);
         request->vc = vc;
         if (has_data) {
-            recv_copy(request, 0, with, rts.total);
+            packet_copy(request, 0, with, rts.total);
             stats_count_received(vc, rts.total);
             car_complete(request);
             rndv_send_done(vc, rts.id, MPID_OK);
@@ -267,8 +263,8 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
         memcpy(u->data, with, rts.total);
     else if (has_key)
         memcpy(u->inline_data, with, len - sizeof(rts));
-    stats_unexpected(vc, &env, rts.total, true);
-    progress_news();
+    stats_unexpected(&vc->peer, &env, rts.total, true);
+    wake_news();
 }
 
 /* At most what the peer has got of us: what it says beyond that is forgotten. */
@@ -322,8 +318,8 @@ static void *eager_place(struct vc *vc, const struct chan_head *head, struct lan
     u->arriving = true;
     landing->eager = true;
     landing->unexpected = u;
-    stats_unexpected(vc, &env, len, false);
-    progress_news();
+    stats_unexpected(&vc->peer, &env, len, false);
+    wake_news();
     return u->data;
 }
 
@@ -438,13 +434,13 @@ static inline int look(struct mpid_probe *probe, bool once)
     os_lock(&device.lock);
     struct unexpected *u = match_peek(&device.match, &probe->want);
     if (!u) {
-        hang_peek = once ? &probe->want : NULL;
+        device.peek = once ? &probe->want : NULL;
         bool moved = progress_turn();
         if (once) {
             progress_looked();
             is_step = polling_looked(moved);
         }
-        hang_peek = NULL;
+        device.peek = NULL;
         u = match_peek(&device.match, &probe->want);
     }
     if (u) {

@@ -11,10 +11,18 @@
  * one added to it, which the sender copies. Either goes on alone, and is streamed if its copy
  * fails.
  */
+#include "mpid/message/rndv.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/message/recv.h"
+#include "mpid/message/send.h"
+#include "mpid/peers/lost.h"
+#include "mpid/wait/car.h"
+#include "mpid/wait/progress.h"
 #include "os/clock.h"
 
 enum {
@@ -352,7 +360,7 @@ static void data_arrived(struct vc *vc, const struct chan_head *head, const void
         vc_fail(vc, MPID_LOST, "it sent data that nobody asked for");
         return;
     }
-    recv_copy(request, head->word[1], data, len);
+    packet_copy(request, head->word[1], data, len);
     moved(request, len);
 }
 

@@ -7,10 +7,17 @@
  * VC's link is its stand-in, so that later ones wait behind it; send_drain()
  * puts the real link back when the queue is empty.
  */
+#include "mpid/message/send.h"
+
 #include <string.h>
 
 #include "mpid/conn/connect.h"
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/message/rndv.h"
+#include "mpid/peers/lost.h"
+#include "mpid/wait/car.h"
+#include "mpid/wait/wake.h"
 
 static void read_place(const struct chan_data *data, size_t offset, void *to, size_t len)
 {
@@ -238,10 +245,10 @@ _Static_assert(CHAN_MORE == 1 && MPID_MORE == 2, "and MPID_SYNC is never sent no
 
 /* What a thread sends to its own process, or leaves waiting, no channel wakes another
  * thread for. */
-static inline void wake_for(const struct vc *vc)
+static inline void wake_for_vc(const struct vc *vc)
 {
     if (vc->peer.rank == device.env.rank || vc->busy)
-        progress_news();
+        wake_news();
 }
 
 static __attribute__((noinline)) bool send_now_locked(struct vc *vc, uint32_t context,
@@ -250,7 +257,7 @@ static __attribute__((noinline)) bool send_now_locked(struct vc *vc, uint32_t co
 {
     os_lock(&device.lock);
     bool sent = send_now(vc, context, sender, base, len, mode);
-    wake_for(vc);
+    wake_for_vc(vc);
     os_unlock(&device.lock);
     return sent;
 }
@@ -280,7 +287,7 @@ int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_
     }
     if (__builtin_expect(rc != 0, 0))
         rc = send_slow(vc, env, bytes, mode, request);
-    wake_for(vc);
+    wake_for_vc(vc);
     os_unlock(&device.lock);
     return rc;
 }
@@ -395,6 +402,31 @@ bool send_drain(struct vc *vc)
     }
     vc_let_go(vc);
     return drain_bulk(vc) || moved;
+}
+
+bool send_drain_busy(void)
+{
+    bool moved = false, blocks = false;
+    struct vc *vc = device.busy;
+    device.busy = NULL;
+    device.drains = false;
+    while (vc) {
+        struct vc *next = vc->busy_next;
+        vc->busy = false;
+        moved |= send_drain(vc);
+        if (vc_is_up(vc) && (vc->control_head || vc->send_head || vc->bulk)) {
+            vc_stay_busy(vc); /* its channel tells when there is room, also while this process sleeps */
+            blocks |= !vc->blocked;
+            vc->blocked = true;
+        } else {
+            vc->blocked = false;
+            (void)vc_free_unused(vc);
+        }
+        vc = next;
+    }
+    if (wake_is_wanted())
+        wake_work(blocks);
+    return moved;
 }
 
 void send_sent(struct vc *vc, struct mpid_request *request)

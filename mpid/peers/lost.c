@@ -4,14 +4,21 @@
  * The ends that a gone or unreachable process causes: of receives and probes that name it, of those
  * from any process when no sender is left, and all that goes on in a context that fails with it.
  */
+#include "mpid/peers/lost.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <utlist.h>
 
 #include "mpid/conn/connect.h"
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/ended.h"
 #include "mpid/peers/notice.h"
+#include "mpid/wait/car.h"
+#include "mpid/wait/progress.h"
+#include "mpid/wait/wake.h"
 #include "os/clock.h"
 #include "os/hash.h"
 #include "os/log.h"
@@ -24,6 +31,8 @@ struct failed_context {
     enum mpid_error error; /* how it ends there */
     UT_hash_handle hh;
 };
+
+void (*lost_end_sends)(uint32_t context);
 
 static struct failed_context *failed_contexts;
 static bool any_parted; /* a process of another job has parted from this one, and has gone */
@@ -209,7 +218,7 @@ static void end_receives(void)
         request->error = (uint8_t)lost_why(request->vc, &request->place.env);
         car_complete(request);
     }
-    progress_wake(); /* probes wait, too */
+    wake_all(); /* probes wait, too */
 }
 
 void lost_vc(void)
@@ -332,7 +341,7 @@ static void end_context(uint32_t context, enum mpid_error error)
         free(failed);
         return;
     }
-    send_fail_context(context);
+    lost_end_sends(context);
 }
 
 static void fail_context(uint32_t context)

@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/ended.h"
+#include "mpid/peers/lost.h"
+#include "mpid/wait/deliver.h"
+#include "mpid/wait/wake.h"
 
 struct notice {
     struct mpid_request request; /* what the queue of completions knows it by; no message */
@@ -42,7 +47,7 @@ static void deliver(struct mpid_request *request, void (*done)(struct mpid_reque
     request->done = done;
     atomic_store_explicit(&request->pending, 1, memory_order_relaxed);
     deliver_later(request);
-    progress_news();
+    wake_news();
 }
 
 static struct notice *make(struct vc *vc, const struct chan_head *head, size_t len)

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpid/conn/vc.h"
+#include "mpid/conn/words.h"
 #include "mpid/ground/device.h"
 #include "os/be.h"
 #include "os/clock.h"
@@ -86,7 +88,7 @@ static void add_lost(struct vc *vc, void *arg)
 {
     uint8_t **end = arg;
     bool is_lost = vc->state == VC_FAILED && (vc->failure == MPID_LOST || vc->failure == MPID_UNREACHABLE);
-    if (!is_lost || vc->foreign || device_is_ended(vc) || epoch_peer_says(vc, "finished"))
+    if (!is_lost || vc->foreign || vc_is_ended(vc) || words_has(vc, "finished"))
         return;
     os_be32_put(*end, vc->peer.rank);
     *end += 4;
@@ -139,7 +141,7 @@ static void hear_complaint(uint32_t by, const uint8_t *ranks, size_t count)
     if (by != device.env.rank)
         return;
     open_case.close_ns = os_now_ns() + OPEN_MS * 1000000ull;
-    parted.waits = true;
+    device.parting = true;
 }
 
 /* One that has been closed already was closed by somebody else, too. */
@@ -173,7 +175,7 @@ static bool is_near(const struct vc *vc)
     return !BNR_Get_locality(device.group, (int)vc->peer.rank, &node, NULL, NULL) && node == device.node;
 }
 
-static void note(const struct vc *vc)
+void parted_note(const struct vc *vc)
 {
     if (vc->foreign || device.finalizing || device.orphan || device.world.size < 2)
         return;
@@ -181,10 +183,10 @@ static void note(const struct vc *vc)
     uint64_t at_ns = os_now_ns() + (is_near(vc) ? HERE_MS : far_ms) * 1000000ull;
     if (!open_case.complain_ns || at_ns < open_case.complain_ns)
         open_case.complain_ns = at_ns;
-    parted.waits = true;
+    device.parting = true;
 }
 
-static void poll_clock(void)
+void parted_poll(void)
 {
     uint64_t now_ns = os_now_ns();
     if (device.finalizing || device.orphan)
@@ -197,24 +199,19 @@ static void poll_clock(void)
         open_case.close_ns = 0;
         say_close();
     }
-    parted.waits = open_case.complain_ns || open_case.close_ns;
+    device.parting = open_case.complain_ns || open_case.close_ns;
 }
 
-static void fini(void)
+void parted_fini(void)
 {
     free(open_case.pairs);
     open_case.pairs = NULL;
     open_case.count = open_case.room = 0;
     open_case.complain_ns = open_case.close_ns = 0;
-    parted.waits = false;
+    device.parting = false;
 }
 
-static int attach(void)
+int parted_attach(void)
 {
     return BNR_Xcast_register(device.group, PARTED_TAG, told, NULL);
-}
-
-static __attribute__((constructor)) void begin(void)
-{
-    parted = (struct parted){attach, note, poll_clock, fini, false};
 }

@@ -32,14 +32,10 @@ struct parted_pair {
  * Returns how many. */
 size_t parted_choose(struct parted_pair *pairs, size_t count, uint32_t size, bool *is_out);
 
-/* The functions of parted.c, which sets them as the library is loaded, so that those who call them need not know
- * it: it needs most of the device itself. NULL: it is not there. */
-extern struct parted {
-    int (*attach)(void);                /* to the group; returns 0 or a code of BNR */
-    void (*note)(const struct vc *vc);  /* a connection has failed */
-    void (*poll)(void);                 /* to be called now and then, ... */
-    void (*fini)(void);
-    bool waits;                         /* ... if so */
-} parted;
+/* Hear what others complain of. Returns 0 or a code of BNR. */
+int parted_attach(void);
+void parted_note(const struct vc *vc); /* a connection has failed */
+void parted_poll(void);                /* to be called now and then while device.parting is set */
+void parted_fini(void);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Whom a job ends where processes that live have lost each other; see parted.h. */
-#include "mpid/peers/parted.h"
 
 #include <stdlib.h>
 
-struct parted parted;
+#include "mpid/peers/parted.h"
 
 static int compare(const void *left, const void *right)
 {

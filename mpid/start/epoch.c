@@ -25,11 +25,19 @@
 
 #include "mpid/conn/connect.h"
 #include "mpid/conn/ports.h"
+#include "mpid/conn/vc.h"
+#include "mpid/conn/words.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/ended.h"
 #include "mpid/memory/region.h"
+#include "mpid/peers/lost.h"
 #include "mpid/peers/parted.h"
 #include "mpid/tell/crash.h"
+#include "mpid/tell/facts.h"
 #include "mpid/tell/hang.h"
+#include "mpid/tell/report.h"
+#include "mpid/wait/deliver.h"
+#include "mpid/wait/progress.h"
 #include "mpid/wait/wait.h"
 #include "os/clock.h"
 #include "os/settings.h"
@@ -40,31 +48,6 @@ static int say(const char *key)
 {
     int rc = BNR_Put(device.group, key, "1", 1, 0);
     return rc && rc != BNR_ERR_EXISTS ? -ENOMEM : 0;
-}
-
-/* As BNR_Get_alloc(), of values known on this host. */
-static int get_word(const struct vc *vc, const char *key)
-{
-    void *value;
-    size_t len;
-    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
-    if (!group || !device_shows_keys()) /* words come after the last fence */
-        return BNR_ERR_NOT_FOUND;
-    int rc = BNR_Get_alloc(group, (int)vc->peer.rank, key, &value, &len, BNR_GET_LATER);
-    if (!rc)
-        free(value);
-    return rc;
-}
-
-bool epoch_peer_says(const struct vc *vc, const char *key)
-{
-    return !get_word(vc, key);
-}
-
-bool epoch_peer_says_not(const struct vc *vc, const char *key)
-{
-    int rc = get_word(vc, key);
-    return rc && rc != BNR_ERR_AGAIN;
 }
 
 /* ---- beginning ---- */
@@ -122,8 +105,8 @@ static bool is_beyond(const struct vc *vc)
 {
     if (!device_shows_keys())
         return (device.used & MPID_SESSIONS) && os_now_ns() - device.final_ns > CLOSE_PATIENCE_NS;
-    return epoch_peer_says(vc, "over") ||
-           (epoch_peer_says(vc, "sessions") && epoch_peer_says_not(vc, "world"));
+    return words_has(vc, "over") ||
+           (words_has(vc, "sessions") && words_lacks(vc, "world"));
 }
 
 /* Whether peers are beyond is looked at when there is news of them, or of the connections. */
@@ -258,7 +241,7 @@ void mpid_close(void)
     device.at_rest = false;
     bool joined = !BNR_Init(NULL); /* the channels may still ask */
     crash_fini();
-    stats_close();
+    facts_close();
     vc_fini();
     ports_close();
     if (joined)
@@ -270,8 +253,7 @@ void mpid_close(void)
     os_pool_fini(&device.cars);
     ended_fini();
     lost_fini();
-    if (parted.fini)
-        parted.fini();
+    parted_fini();
     region_fini();
     wait_fini();
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The device's life: attach, open the channels, publish the card; and back. */
-#include "mpid/ground/device.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,20 +14,28 @@
 #include "mpid/conn/foreign.h"
 #include "mpid/conn/module.h"
 #include "mpid/conn/ports.h"
+#include "mpid/conn/vc.h"
+#include "mpid/ground/device.h"
+#include "mpid/ground/ended.h"
 #include "mpid/memory/region.h"
+#include "mpid/message/recv.h"
+#include "mpid/message/rndv.h"
+#include "mpid/message/send.h"
+#include "mpid/peers/lost.h"
 #include "mpid/peers/notice.h"
 #include "mpid/peers/parted.h"
 #include "mpid/tell/crash.h"
+#include "mpid/tell/facts.h"
 #include "mpid/tell/hang.h"
 #include "mpid/wait/polling.h"
+#include "mpid/wait/progress.h"
 #include "mpid/wait/sleep.h"
 #include "mpid/wait/wait.h"
+#include "mpid/wait/wake.h"
 #include "os/log.h"
 #include "os/settings.h"
 
-enum { ABORT_PATIENCE_MS = 500, FORK_PATIENCE_MS = 100 };
-
-struct device device;
+enum { FORK_PATIENCE_MS = 100 };
 
 static void sent(struct chan_peer *peer, void *cookie)
 {
@@ -43,7 +50,7 @@ static void broken(void *owner, const struct chan_ops *ops, const char *why)
     mpid_abort(1, text);
 }
 
-static struct chan_sink sink = {
+static const struct chan_sink sink = {
     .size = sizeof(struct chan_sink),
     .arrived = recv_arrived,
     .place = packet_place,
@@ -58,10 +65,65 @@ static struct chan_sink sink = {
     .broken = broken,
 };
 
-void device_listen(bool on)
+/* ---- what the rooms have done by those above them ---- */
+
+static void vc_gone(struct vc *vc)
 {
-    sink.arrived = on ? stats_arrived : recv_arrived;
-    sink.place = on ? stats_place : packet_place;
+    facts_vc_gone(vc);
+    lost_remove_vc(vc);
+}
+
+static void vc_starved(struct vc *vc)
+{
+    send_fail(vc, MPID_NO_MEMORY);
+}
+
+static void vc_end(struct vc *vc, enum mpid_error error)
+{
+    recv_fail(vc, error);
+    rndv_fail(vc, error);
+    send_fail(vc, error);
+}
+
+static void vc_failed(const struct vc *vc, bool has_failed)
+{
+    if (vc->foreign && vc->refs) /* nobody else tells of that */
+        lost_process(&vc->peer.gid, vc->peer.rank, has_failed);
+    else
+        lost_vc();
+}
+
+static void tell_request(void *arg, struct mpid_wait_report *report)
+{
+    mpid_tell_request(report, arg);
+}
+
+static void connect_rooms(void)
+{
+    static const struct progress_above of_progress = {
+        .drain = send_drain_busy,
+        .connect = connect_poll,
+        .until_ns = connect_until_ns,
+        .judge = lost_look,
+        .part = parted_poll,
+        .say = hang_poll,
+        .say_looking = hang_tell_poll,
+        .say_waiting = hang_tell,
+        .say_request = tell_request,
+    };
+    static const struct vc_above of_vc = {
+        .begun = lost_add_vc,
+        .gone = vc_gone,
+        .is_wanted = lost_is_wanted,
+        .unwanted = send_unwanted,
+        .starved = vc_starved,
+        .lost = parted_note,
+        .end = vc_end,
+        .failed = vc_failed,
+    };
+    progress_above = &of_progress;
+    vc_above = &of_vc;
+    lost_end_sends = send_fail_context;
 }
 
 /* ---- requests of channels ---- */
@@ -100,63 +162,7 @@ static const uint8_t *secret_with(void *owner, const struct chan_gid *gid, uint3
     return vc && vc->foreign ? vc->foreign->secret : NULL;
 }
 
-struct chan *device_chan_of(const struct chan_ops *ops)
-{
-    for (int i = 0; i < device.port_count; i++)
-        if (device.ops[i] == ops)
-            return device.ports[i].chan;
-    return NULL;
-}
-
 /* ---- the process manager ---- */
-
-bool device_is_own_group(const struct chan_gid *gid)
-{
-    return !memcmp(gid, &device.env.gid, sizeof(*gid));
-}
-
-BNR_Group device_group_of(const struct chan_gid *gid, uint32_t rank)
-{
-    BNR_Group group;
-    BNR_Gid id;
-    int size;
-    memcpy(&id, gid, sizeof(id));
-    if (BNR_Find_group(&id, &group) || BNR_Get_size(group, &size) || rank >= (uint32_t)size)
-        return BNR_GROUP_NULL;
-    return group;
-}
-
-/* Whether the process manager says that a process has ended; the channels may still hold what it has
- * sent. */
-static bool has_ended(const struct chan_gid *gid, uint32_t rank)
-{
-    int size;
-    BNR_Group group = device_group_of(gid, rank);
-    if (!group || BNR_Get_size(group, &size))
-        return false;
-    size_t bytes = ((size_t)size + 7) / 8;
-    unsigned char *alive = malloc(bytes);
-    bool ended = alive && !BNR_Get_alive(group, alive, bytes) && !(alive[rank / 8] >> rank % 8 & 1);
-    free(alive);
-    return ended;
-}
-
-bool device_is_ended_rank(uint32_t rank)
-{
-    return ended_has(&device.env.gid, rank);
-}
-
-bool device_is_ended(const struct vc *vc)
-{
-    return ended_has(&vc->peer.gid, vc->peer.rank);
-}
-
-void device_note_lost(const struct vc *vc)
-{
-    device.lost_gid = vc->peer.gid;
-    device.lost_rank = vc->peer.rank;
-    device.has_lost = true;
-}
 
 /* A process that has ended without ever joining leaves a world that none of us can use: a wait for
  * it would last for ever. */
@@ -210,7 +216,7 @@ static int attach(char *why, size_t size)
         (rc = BNR_Event_register(BNR_EV_PROC_EXIT | BNR_EV_PROC_FAILED | BNR_EV_PROC_ABORT,
                                  device.group, process_ended, NULL, &id)) ||
         (rc = BNR_Xcast_register(device.group, CONNECT_TAG, connect_told, NULL)) ||
-        (parted.attach && (rc = parted.attach()))) {
+        (rc = parted_attach())) {
         snprintf(why, size, "%s", BNR_Strerror(rc));
         BNR_Finalize();
         return -EINVAL;
@@ -235,19 +241,14 @@ static int attach(char *why, size_t size)
 
 /* ---- life ---- */
 
-bool device_shows_keys(void)
-{
-    unsigned long long caps = 0;
-    return device.world.size == 1 || (!BNR_Query_caps(&caps) && (caps & BNR_CAP_LAZYGET));
-}
-
 static int start(char *why, size_t size)
 {
     const struct mpid_world *world = &device.world;
     device.env.version = CHAN_VERSION;
     device.env.size = sizeof(device.env);
     device.env.device = &device;
-    device.env.sink = &sink;
+    device.sink = sink;
+    device.env.sink = &device.sink;
     device.env.rank = (uint32_t)world->rank;
     device.env.ranks = world->size;
     device.env.local_ranks = world->local_ranks;
@@ -302,6 +303,7 @@ static int start_again(char *why, size_t size)
 static int start_first(size_t request_size, char *why, size_t size)
 {
     device = (struct device){.lock = OS_LOCK_INIT};
+    connect_rooms();
     mpid_space_open(MPID_SPACE_REQUEST, request_size);
     int rc = attach(why, size);
     if (rc)
@@ -318,7 +320,7 @@ static int start_first(size_t request_size, char *why, size_t size)
         return rc;
     }
     device.pid = getpid();
-    stats_open();
+    facts_open();
     return 0;
 }
 
@@ -331,21 +333,6 @@ int mpid_init(bool threads, size_t request_size, struct mpid_world *world, char 
         mpid_use_threads();
     *world = device.world;
     return 0;
-}
-
-/* Where a connection broke because its peer's process ended, the process manager hears of it
- * too, and ends the job with the better reason: give it the time. */
-void mpid_abort(int code, const char *message)
-{
-    /* By the clock: on a busy machine each nap takes as long as it pleases. */
-    uint64_t until_ns = os_now_ns() + ABORT_PATIENCE_MS * 1000000ull;
-    while (device.has_lost && !has_ended(&device.lost_gid, device.lost_rank) &&
-           os_now_ns() < until_ns)
-        usleep(1000);
-    char text[1024];
-    const char *why = device.unreachable;
-    snprintf(text, sizeof(text), "%.500s%s%s", message, *why ? "; " : "", why);
-    BNR_Abort(device.group, code, text);
 }
 
 /* Another thread may hold the lock for long only while it holds it for ever: this one, which
@@ -397,14 +384,6 @@ void mpid_orphan(void)
     vc_each(orphan, NULL);
 }
 
-bool mpid_is_apart(void)
-{
-    os_lock(&device.lock);
-    bool apart = *device.unreachable;
-    os_unlock(&device.lock);
-    return apart;
-}
-
 int mpid_channel_load(const char *file, char *why, size_t size)
 {
     if (module_is_forbidden()) {
@@ -415,7 +394,7 @@ int mpid_channel_load(const char *file, char *why, size_t size)
         return -EINVAL;
     os_lock(&device.lock);
     int rc = ports_load(file, why, size);
-    progress_wake();
+    wake_all();
     os_unlock(&device.lock);
     return rc;
 }
@@ -449,57 +428,4 @@ bool mpid_channel_describe(int index, struct mpid_channel *channel)
     bool there = ports_describe(index, channel);
     os_unlock(&device.lock);
     return there;
-}
-
-bool mpid_app(int app, int *first, int *size)
-{
-    os_lock(&device.lock);
-    bool found = !BNR_Get_app(device.group, app, first, size);
-    os_unlock(&device.lock);
-    return found;
-}
-
-int mpid_node(uint32_t rank)
-{
-    int node;
-    os_lock(&device.lock);
-    bool found = !BNR_Get_locality(device.group, (int)rank, &node, NULL, NULL);
-    os_unlock(&device.lock);
-    return found ? node : -1;
-}
-
-bool mpid_has_manager(void)
-{
-    return device.group != BNR_GROUP_NULL;
-}
-
-struct vc *mpid_vc_get(const struct mpid_gid *gid, uint32_t rank)
-{
-    struct chan_gid id;
-    memcpy(&id, gid, sizeof(id));
-    os_lock(&device.lock);
-    struct vc *vc = vc_get(&id, rank);
-    if (vc)
-        vc->refs++;
-    os_unlock(&device.lock);
-    return vc;
-}
-
-void mpid_vc_put(struct vc *vc)
-{
-    os_lock(&device.lock);
-    vc_put(vc);
-    os_unlock(&device.lock);
-}
-
-void vc_describe(const struct vc *vc, char *text, size_t size)
-{
-    BNR_Host host;
-    BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
-    if (vc->foreign)
-        host.name = vc->foreign->host;
-    else if (!group || BNR_Get_host(group, (int)vc->peer.rank, &host))
-        host.name = "a host that is not known";
-    snprintf(text, size, "rank %u %son %s", vc->peer.rank, vc->foreign ? "of another job " : "",
-             host.name);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "include/mpid.h"
+#include "mpid/ground/match.h"
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/source_line.h"

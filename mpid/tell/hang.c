@@ -12,10 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "mpid/tell/call_site.h"
-#include "mpid/wait/sleep.h"
 #include "mpid/wait/wait.h"
+#include "mpid/wait/wake.h"
 #include "os/calls.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -31,9 +32,6 @@ enum {
     WAITS_ROOM = BNR_MAX_ANSWER / 2,
     QUEUES_ROOM = BNR_MAX_ANSWER / 4, /* the rest, after the communicators */
 };
-
-_Atomic bool hang_asked;
-const struct mpid_envelope *hang_peek;
 
 struct mpid_wait_report {
     char *text;
@@ -523,8 +521,8 @@ static void on_asked(void *arg)
     put(report, "\n");
     hang.since_ns = os_now_ns();
     hang.told_count = 0;
-    atomic_store_explicit(&hang_asked, true, memory_order_relaxed);
-    progress_wake();
+    atomic_store_explicit(&device_asked, true, memory_order_relaxed);
+    wake_all();
 }
 
 static void answer(void)
@@ -546,7 +544,7 @@ static void answer(void)
     (void)BNR_Answer(report->text, report->len);
     free(report->text);
     report->text = NULL;
-    atomic_store_explicit(&hang_asked, false, memory_order_relaxed);
+    atomic_store_explicit(&device_asked, false, memory_order_relaxed);
 }
 
 /* Whether the calling thread has yet to tell; then it is taken as having told. */
@@ -572,7 +570,7 @@ void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg)
 {
     struct mpid_wait_report *report = &hang.report;
     os_lock(&device.lock);
-    if (hang_is_asked() && is_news()) {
+    if (device_is_asked() && is_news()) {
         bool cut = report->cut;
         put_thread(report, wait->dated ? (int64_t)((os_now_ns() - wait->since_ns) / 1000000) : 0);
         if (tell)
@@ -581,7 +579,7 @@ void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg)
             !memcmp(report->text + report->mode_at, "some", 4))
             set_mode(report, "poll"); /* a request without room might come */
     }
-    if (hang_is_asked() && (!os_lock_enabled || is_due()))
+    if (device_is_asked() && (!os_lock_enabled || is_due()))
         answer();
     os_unlock(&device.lock);
 }
@@ -593,8 +591,8 @@ void hang_tell_poll(void)
     if (is_news()) {
         put_thread(&hang.report, -1);
         set_mode(&hang.report, "poll");
-        if (hang_peek)
-            mpid_tell_probe(&hang.report, hang_peek);
+        if (device.peek)
+            mpid_tell_probe(&hang.report, device.peek);
     }
     answer();
 }
@@ -609,7 +607,7 @@ void hang_init(void)
 {
     free(hang.report.text);
     hang.report.text = NULL;
-    atomic_store_explicit(&hang_asked, false, memory_order_relaxed);
+    atomic_store_explicit(&device_asked, false, memory_order_relaxed);
     (void)BNR_Set_asked(on_asked, NULL);
 }
 

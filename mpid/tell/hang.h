@@ -14,23 +14,9 @@
 #ifndef MPID_HANG_H
 #define MPID_HANG_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
 #include "include/mpid.h"
 
 struct wait;
-
-/* An answer is being gathered. */
-extern _Atomic bool hang_asked;
-
-/* The envelope that the calling thread looks for, while it does; locked. */
-extern const struct mpid_envelope *hang_peek;
-
-static inline bool hang_is_asked(void)
-{
-    return __builtin_expect(atomic_load_explicit(&hang_asked, memory_order_relaxed), 0);
-}
 
 /* Listen for questions, between BNR_Init() and BNR_Finalize(). */
 void hang_init(void);

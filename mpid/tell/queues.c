@@ -2,12 +2,10 @@
 
 /* Where a debugger finds the device's queues; see include/queues.h. */
 #include "include/queues.h"
-
-#include <stddef.h>
-
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
-#include "mpid/ground/match.h"
+
+#include <stddef.h>
 
 _Static_assert(sizeof(struct chan_gid) == QUEUES_GID_LEN, "the name of a process group");
 

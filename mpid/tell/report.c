@@ -2,12 +2,15 @@
 
 /* What mpiexec --report shows: for each peer the channel, and for each channel
  * that was not used the reason. */
+#include "mpid/tell/report.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpid/conn/opening.h"
 #include "mpid/conn/ports.h"
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "os/settings.h"
 

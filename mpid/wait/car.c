@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* CARs: counted down, and the requests completed that they are of. */
+/* CARs: counted down, and the requests completed that they are of; see car.h. */
+#include "mpid/wait/car.h"
+
 #include "mpid/ground/device.h"
+#include "mpid/wait/deliver.h"
+#include "mpid/wait/wake.h"
 
 /* Stands as the handler of requests that count down: with several CARs; and of CARs of one. */
 static void count_down(struct mpid_request *request)
@@ -12,8 +16,8 @@ static void count_down(struct mpid_request *request)
 static void complete(struct mpid_request *request)
 {
     atomic_store_explicit(&request->pending, 0, memory_order_release);
-    if (progress_sleepers())
-        progress_wake_for(request);
+    if (wake_is_wanted())
+        wake_for(request);
 }
 
 /* One of its other CARs has failed: a receive is not waited for that may never match. */

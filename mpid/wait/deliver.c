@@ -6,8 +6,7 @@
 #include <stddef.h>
 
 #include "mpid/ground/device.h"
-
-_Atomic bool deliver_waiting;
+#include "mpid/wait/wake.h"
 
 /* Guarded by the device's lock. */
 static struct {
@@ -20,9 +19,9 @@ void deliver_later(struct mpid_request *request)
     request->next = NULL;
     *queue.end = request;
     queue.end = &request->next;
-    atomic_store_explicit(&deliver_waiting, true, memory_order_relaxed);
-    if (progress_sleepers())
-        progress_wake_work(false);
+    atomic_store_explicit(&device_delivers, true, memory_order_relaxed);
+    if (wake_is_wanted())
+        wake_work(false);
 }
 
 static struct mpid_request *take(void)
@@ -33,7 +32,7 @@ static struct mpid_request *take(void)
     queue.first = request->next;
     if (!queue.first) {
         queue.end = &queue.first;
-        atomic_store_explicit(&deliver_waiting, false, memory_order_relaxed);
+        atomic_store_explicit(&device_delivers, false, memory_order_relaxed);
     }
     return request;
 }
@@ -51,8 +50,8 @@ bool deliver_queue(void)
     while ((request = take())) {
         void (*done)(struct mpid_request *) = request->done;
         atomic_store_explicit(&request->pending, 0, memory_order_release);
-        if (progress_sleepers())
-            progress_wake_for(request);
+        if (wake_is_wanted())
+            wake_for(request);
         os_unlock(&device.lock);
         done(request);
         any = true;

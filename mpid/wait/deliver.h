@@ -11,10 +11,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct mpid_request;
+#include "mpid/ground/device.h"
 
-/* Whether the queue has requests. */
-extern _Atomic bool deliver_waiting;
+struct mpid_request;
 
 /* Put a request that is over into the queue; locked. */
 void deliver_later(struct mpid_request *request);
@@ -24,7 +23,7 @@ bool deliver_queue(void);
 
 static inline bool deliver_completions(void)
 {
-    return __builtin_expect(atomic_load_explicit(&deliver_waiting, memory_order_relaxed), 0) &&
+    return __builtin_expect(atomic_load_explicit(&device_delivers, memory_order_relaxed), 0) &&
            deliver_queue();
 }
 

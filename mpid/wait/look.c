@@ -5,17 +5,15 @@
 
 #include <stddef.h>
 
-#include "mpid/ground/device.h"
+#include "include/mpid.h"
+#include "mpid/wait/car.h"
 
 struct mpid_look *look_first;
 
-void mpid_look(struct mpid_look *look)
+void look_add(struct mpid_look *look)
 {
-    os_lock(&device.lock);
     look->next = look_first;
     look_first = look;
-    progress_hear_looks();
-    os_unlock(&device.lock);
 }
 
 int look_poll(struct chan *chan)

@@ -17,6 +17,7 @@ struct mpid_look;
 /* Looks that no sleeper has taken, the latest first. */
 extern struct mpid_look *look_first;
 
+void look_add(struct mpid_look *look);
 /* Complete the requests of those that are over. Returns how many. chan is NULL: it stands among the
  * ports that are polled. */
 int look_poll(struct chan *chan);

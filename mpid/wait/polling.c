@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 
 #include "mpid/ground/device.h"
-#include "mpid/tell/stats.h"
 #include "mpid/wait/sleep.h"
 #include "mpid/wait/wait.h"
 #include "os/apart.h"

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpid/conn/connect.h"
-#include "mpid/conn/foreign.h"
 #include "mpid/ground/device.h"
-#include "mpid/tell/hang.h"
 #include "mpid/wait/look.h"
+#include "mpid/wait/progress.h"
+#include "mpid/wait/wait.h"
+#include "mpid/wait/wake.h"
 #include "mpid/wait/watched.h"
 #include "os/clock.h"
 #include "os/cpus.h"
@@ -23,131 +23,15 @@ enum {
     LOOK_UP_SOON_NS = 1000000,
     DOZE_NS = 100000
 };
-enum {
-    WATCHES = 8,
-    BUCKETS = 64
-};
-
-/* That a sleeper waits for this request. */
-struct watch {
-    struct watch *next, **link;
-    const struct mpid_request *request;
-    struct sleeper *sleeper;
-};
-
-/* On its thread's stack. The waker unlinks it first. */
-struct sleeper {
-    struct sleeper *next, *prev;
-    struct wait *wait;
-    bool (*is_done)(void *arg); /* of a wait for shared memory: others may look, too */
-    void *arg;
-    struct watch watches[WATCHES];
-    int watch_count;
-    uint64_t limit_ns; /* how long it sleeps at most */
-    bool any;      /* of the watches, one will do */
-    bool anything; /* it cannot say what it waits for */
-    bool linked;
-    bool on_channels;
-    _Atomic uint32_t woken;
-};
-
-static struct {
-    struct sleeper *first, *last; /* the longest sleeper is first */
-    struct watch *buckets[BUCKETS];
-    int anything; /* sleepers that cannot say */
-    struct wait *poller;
-    struct sleeper *on_channels;
-    bool dozing;         /* the poller */
-    enum chan_sleep how; /* on_channels does it */
-    uint64_t until_ns;   /* and then looks up */
-} all;
-
-/* ---- watched requests ---- */
-
-static struct watch **bucket_of(const struct mpid_request *request)
-{
-    return &all.buckets[((uintptr_t)request >> 6) * 0x9e3779b97f4a7c15u >> 58];
-}
-_Static_assert(BUCKETS == 1 << (64 - 58), "the bits that are left");
-
-void mpid_watch_any(struct sleeper *sleeper)
-{
-    sleeper->any = true;
-}
-
-void mpid_watch_request(struct sleeper *sleeper, const struct mpid_request *request)
-{
-    if (!request || (sleeper->any && sleeper->watch_count == WATCHES)) {
-        sleeper->anything = true;
-        return;
-    }
-    if (mpid_is_complete(request) || (sleeper->watch_count && !sleeper->any))
-        return; /* of several that must all come, any is the one to wait for */
-    struct watch *watch = &sleeper->watches[sleeper->watch_count++], **bucket = bucket_of(request);
-    *watch = (struct watch){*bucket, bucket, request, sleeper};
-    if (*bucket)
-        (*bucket)->link = &watch->next;
-    *bucket = watch;
-}
-
-/* ---- sleepers ---- */
-
-int sleep_shared;
-
-static void enter(struct sleeper *sleeper, const struct mpid_condition *condition, void *arg)
-{
-    if (os_lock_enabled && condition->watch)
-        condition->watch(arg, sleeper);
-    sleeper->anything |= !sleeper->watch_count;
-    all.anything += sleeper->anything;
-    sleep_shared += sleeper->wait->shared;
-    sleeper->prev = all.last;
-    *(all.last ? &all.last->next : &all.first) = sleeper;
-    all.last = sleeper;
-    sleeper->linked = true;
-    atomic_fetch_add_explicit(&device.sleepers, 1, memory_order_relaxed);
-}
-
-static void leave(struct sleeper *sleeper)
-{
-    if (!sleeper->linked)
-        return;
-    for (int i = 0; i < sleeper->watch_count; i++) {
-        struct watch *watch = &sleeper->watches[i];
-        *watch->link = watch->next;
-        if (watch->next)
-            watch->next->link = watch->link;
-    }
-    *(sleeper->prev ? &sleeper->prev->next : &all.first) = sleeper->next;
-    *(sleeper->next ? &sleeper->next->prev : &all.last) = sleeper->prev;
-    all.anything -= sleeper->anything;
-    sleep_shared -= sleeper->wait->shared;
-    sleeper->linked = false;
-    atomic_fetch_sub_explicit(&device.sleepers, 1, memory_order_relaxed);
-}
-
 /* ---- the channels ---- */
-
-/* The words of all channels that have one. Returns how many. */
-static int gather_words(struct os_futex_seen words[BIND_CHANNELS])
-{
-    int count = 0;
-    for (int i = 0; i < device.port_count; i++) {
-        _Atomic uint32_t *word = device.ports[i].chan->word;
-        if (word)
-            words[count++] = (struct os_futex_seen){word, atomic_load(word)};
-    }
-    return count;
-}
-_Static_assert((int)BIND_CHANNELS < (int)OS_FUTEX_WORDS, "one sleep waits on all, and for news");
 
 /* Words are enough where no channel that has a descriptor instead has links, or is how processes of other
  * hosts call. */
 static enum chan_sleep choose_sleep(void)
 {
-    bool has_others = foreign_count || device.world.size > device.world.local_ranks;
+    bool has_others = device.foreign_count || device.world.size > device.world.local_ranks;
     struct os_futex_seen words[BIND_CHANNELS];
-    if (!gather_words(words) || watched_fd() >= 0)
+    if (!wake_words(words) || watched_fd() >= 0)
         return CHAN_SLEEP_FD;
     for (int i = 0; i < device.port_count; i++)
         if (device.ports[i].chan->fd >= 0 && !device.ports[i].chan->word &&
@@ -179,10 +63,7 @@ static uint64_t look_up_ns(enum chan_sleep how)
         return LOOK_UP_SOON_NS;
     bool hears = how == CHAN_SLEEP_WORD && device.news; /* news of peers' keys */
     uint64_t now_ns = os_now_ns(), next_ns = now_ns + LOOK_UP_NS;
-    if (device.binding)
-        next_ns = connect_next_ns(now_ns, hears, next_ns);
-    if (device.finalizing && !hears)
-        next_ns = connect_patience_ns(device.final_ns, now_ns, next_ns);
+    next_ns = progress_above->until_ns(now_ns, hears, next_ns);
     return next_ns < now_ns + LOOK_UP_SOON_NS ? LOOK_UP_SOON_NS : next_ns - now_ns;
 }
 
@@ -206,130 +87,11 @@ static nfds_t gather_fds(struct pollfd fds[BIND_CHANNELS + 2])
     return count;
 }
 
-/* Wake the one on the channels. */
-static void ring(void)
-{
-    struct os_futex_seen words[BIND_CHANNELS];
-    if (all.how == CHAN_SLEEP_FD) {
-        wait_self_ring();
-    } else if (gather_words(words)) {
-        atomic_fetch_add(words->word, 1);
-        os_futex_wake(words->word, 1);
-    }
-}
-
-/* ---- waking ---- */
-
-static void wake(struct sleeper *sleeper)
-{
-    device.stats.wakes++;
-    leave(sleeper);
-    if (sleeper->on_channels) {
-        ring();
-        return;
-    }
-    _Atomic uint32_t *word = &sleeper->woken; /* from here on it may be gone */
-    atomic_store(word, 1);
-    os_futex_wake_own(word, 1);
-}
-
-void progress_wake(void)
-{
-    while (all.first)
-        wake(all.first);
-}
-
-static void wake_for_anything(void)
-{
-    struct sleeper *next;
-    for (struct sleeper *sleeper = all.first; sleeper && all.anything; sleeper = next) {
-        next = sleeper->next;
-        if (sleeper->anything)
-            wake(sleeper);
-    }
-}
-
-/* A process that has stored something rings the channels of this one. The thread on the channels
- * hears it, or they are looked at anyway. */
-void sleep_look_shared(void)
-{
-    struct sleeper *next;
-    for (struct sleeper *sleeper = all.first; sleeper; sleeper = next) {
-        next = sleeper->next;
-        if (sleeper->wait->shared && !sleeper->on_channels && sleeper->is_done(sleeper->arg))
-            wake(sleeper);
-    }
-}
-
-/* Wake the one on the channels, unless it has been. */
-static void wake_for_work(void)
-{
-    if (all.on_channels && all.on_channels->linked)
-        wake(all.on_channels);
-}
-
-void sleep_take_looks(void)
-{
-    wake_for_work();
-}
-
-/* Whether the next turn has something to do that is here already. */
-static bool has_turn_work(void)
-{
-    return device.drains || (device.binding && device_news() != device.news_seen) ||
-           atomic_load_explicit(&deliver_waiting, memory_order_relaxed);
-}
-
-/* Whether there is work that no channel will announce. */
-static bool has_work(void)
-{
-    bool has = has_turn_work();
-    for (int i = 0; i < device.port_count && !has; i++) {
-        struct chan *chan = device.ports[i].chan;
-        has = chan->fd < 0 && !chan->word && chan->ops->arm(chan, CHAN_SLEEP_WORD);
-    }
-    return has;
-}
-
-void progress_wake_work(bool is_blocked)
-{
-    if (is_blocked || has_turn_work())
-        wake_for_work();
-}
-
-void progress_wake_some(void)
-{
-    wake_for_anything();
-    if (has_work())
-        wake_for_work();
-}
-
-void progress_wake_for(const struct mpid_request *request)
-{
-    struct watch *watch = *bucket_of(request);
-    while (watch) {
-        if (watch->request == request) {
-            wake(watch->sleeper); /* which may have several in this list */
-            watch = *bucket_of(request);
-        } else {
-            watch = watch->next;
-        }
-    }
-    wake_for_anything();
-}
-
-void mpid_wake(void)
-{
-    os_lock(&device.lock);
-    progress_news();
-    os_unlock(&device.lock);
-}
-
 void mpid_watch_fd(int fd)
 {
     os_lock(&device.lock);
     watched_add(fd);
-    progress_wake(); /* those that sleep without it */
+    wake_all(); /* those that sleep without it */
     os_unlock(&device.lock);
 }
 
@@ -368,17 +130,17 @@ struct sleep_plan {
 static bool prepare_sleep(struct sleeper *me, struct sleep_plan *plan)
 {
     plan->how = choose_sleep();
-    plan->word_count = gather_words(plan->words);
+    plan->word_count = wake_words(plan->words);
     if (plan->how == CHAN_SLEEP_WORD && device.news && (device.binding || device.finalizing))
         plan->words[plan->word_count++] =
             (struct os_futex_seen){(_Atomic uint32_t *)device.news, device_news()};
-    bool ready = arm_all(plan->how) && !has_turn_work();
+    bool ready = arm_all(plan->how) && !wake_has_turn_work();
     plan->fd_count = gather_fds(plan->fds);
-    all.how = plan->how;
+    wake_list.how = plan->how;
     plan->timeout_ns = look_up_ns(plan->how);
     if (plan->timeout_ns > me->limit_ns)
         plan->timeout_ns = me->limit_ns;
-    all.until_ns = os_now_ns() + plan->timeout_ns;
+    wake_list.until_ns = os_now_ns() + plan->timeout_ns;
     return ready;
 }
 
@@ -399,11 +161,11 @@ static void end_sleep(struct sleeper *me, const struct sleep_plan *plan)
     if (plan->how == CHAN_SLEEP_FD)
         wait_self_drain();
     me->on_channels = false;
-    all.on_channels = NULL;
+    wake_list.on_channels = NULL;
     disarm_all();
-    leave(me);
+    wake_leave(me);
     if (plan->how == CHAN_SLEEP_FD && watched_take())
-        progress_wake(); /* the news is for one of those */
+        wake_all(); /* the news is for one of those */
 }
 
 static void count_sleep(uint64_t began_ns)
@@ -429,12 +191,12 @@ static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), vo
 {
     struct sleep_plan plan;
     me->on_channels = true;
-    all.on_channels = me;
+    wake_list.on_channels = me;
     struct mpid_look *looks = look_first ? take_looks() : NULL;
     bool ready = prepare_sleep(me, &plan) && me->linked;
     uint32_t turns = turns_now();
-    if (sleep_shared)
-        sleep_look_shared();
+    if (wake_shared)
+        wake_look_shared();
     os_unlock(&device.lock);
     ready = ready && !is_done(arg) && look_all_wait(looks);
     if (ready) {
@@ -446,10 +208,10 @@ static void sleep_on_channels(struct sleeper *me, bool (*is_done)(void *arg), vo
     os_lock(&device.lock);
     look_give_back(looks);
     end_sleep(me, &plan);
-    if (sleep_shared)
-        sleep_look_shared();
-    me->wait->others = all.poller == me->wait && turns_now() != turns;
-    me->wait->spare = me->wait->others || all.first;
+    if (wake_shared)
+        wake_look_shared();
+    me->wait->others = wake_list.poller == me->wait && turns_now() != turns;
+    me->wait->spare = me->wait->others || wake_list.first;
     if (ready)
         progress_hear();
     os_unlock(&device.lock);
@@ -467,7 +229,7 @@ static void doze(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
 {
     uint32_t turns;
     bool done;
-    all.dozing = true;
+    wake_list.dozing = true;
     do {
         turns = turns_now();
         os_unlock(&device.lock);
@@ -476,10 +238,10 @@ static void doze(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
             sleep_apart(me, DOZE_NS);
         os_lock(&device.lock);
     } while (!done && me->linked && turns_now() != turns);
-    all.dozing = false;
+    wake_list.dozing = false;
     me->wait->others = turns_now() != turns;
     me->wait->spare = true;
-    leave(me);
+    wake_leave(me);
     os_unlock(&device.lock);
 }
 
@@ -487,11 +249,12 @@ static void doze(struct sleeper *me, bool (*is_done)(void *arg), void *arg)
  * news. Returns whether nothing has come that must be looked at first. */
 static bool rearm(void)
 {
-    if (!all.on_channels)
+    if (!wake_list.on_channels)
         return true;
-    bool ready = arm_all(all.how) && !has_turn_work();
-    if (choose_sleep() != all.how || os_now_ns() + look_up_ns(all.how) + LOOK_UP_SOON_NS < all.until_ns)
-        wake_for_work();
+    bool ready = arm_all(wake_list.how) && !wake_has_turn_work();
+    uint64_t next_ns = os_now_ns() + look_up_ns(wake_list.how);
+    if (choose_sleep() != wake_list.how || next_ns + LOOK_UP_SOON_NS < wake_list.until_ns)
+        wake_on_channels();
     return ready;
 }
 
@@ -506,7 +269,7 @@ static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *a
     if (atomic_load(&me->woken))
         return; /* the waker has unlinked it */
     os_lock(&device.lock);
-    leave(me);
+    wake_leave(me);
     os_unlock(&device.lock);
 }
 
@@ -526,16 +289,16 @@ void sleep_briefly(struct wait *wait, const struct mpid_condition *condition, vo
         end_orphan();
     atomic_fetch_sub_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
     os_lock(&device.lock);
-    enter(&me, condition, arg);
-    if (!all.poller && wait->counted)
-        all.poller = wait;
-    if (all.poller == wait && wait->others) {
+    wake_enter(&me, condition, arg);
+    if (!wake_list.poller && wait->counted)
+        wake_list.poller = wait;
+    if (wake_list.poller == wait && wait->others) {
         doze(&me, is_done, arg);
-    } else if (!all.on_channels && (all.poller == wait || all.dozing || !wait->counted)) {
+    } else if (!wake_list.on_channels && (wake_list.poller == wait || wake_list.dozing || !wait->counted)) {
         sleep_on_channels(&me, is_done, arg);
     } else {
-        if (all.poller == wait)
-            all.poller = all.on_channels->wait;
+        if (wake_list.poller == wait)
+            wake_list.poller = wake_list.on_channels->wait;
         sleep_beside(&me, is_done, arg);
     }
     atomic_fetch_add_explicit(&sleep_awake, wait->counted, memory_order_relaxed);
@@ -547,11 +310,11 @@ void sleep_leave(struct wait *wait)
     if (!wait->slept)
         return;
     os_lock(&device.lock);
-    if (all.poller == wait) {
-        struct sleeper *next = all.on_channels ? all.on_channels : all.first;
-        all.poller = next ? next->wait : NULL;
-        if (next && next != all.on_channels)
-            wake(next);
+    if (wake_list.poller == wait) {
+        struct sleeper *next = wake_list.on_channels ? wake_list.on_channels : wake_list.first;
+        wake_list.poller = next ? next->wait : NULL;
+        if (next && next != wake_list.on_channels)
+            wake_one(next);
     }
     os_unlock(&device.lock);
 }
@@ -559,9 +322,9 @@ void sleep_leave(struct wait *wait)
 /* In a process that was forked, whose only thread is none of them. */
 void sleep_forget(void)
 {
-    memset(&all, 0, sizeof(all));
+    memset(&wake_list, 0, sizeof(wake_list));
     watched_forget();
-    sleep_shared = 0;
+    wake_shared = 0;
     look_first = NULL;
     atomic_store_explicit(&device.sleepers, 0, memory_order_relaxed);
 }

@@ -37,15 +37,6 @@ static inline void sleep_count(struct wait *wait)
     wait->awake = atomic_load_explicit(&sleep_awake, memory_order_relaxed);
 }
 
-/* How many sleep, but not on the channels, until memory changes that is shared with other
- * processes; locked. */
-extern int sleep_shared;
-/* Wake those whose wait is over; locked. */
-void sleep_look_shared(void);
-
-/* Have the one on the channels sleep for a new look, too; locked. */
-void sleep_take_looks(void);
-
 /* It is over, and was counted; unlocked. */
 void sleep_leave(struct wait *wait);
 

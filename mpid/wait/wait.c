@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "mpid/tell/stats.h"
+#include "mpid/ground/stats.h"
 #include "os/apart.h"
 #include "os/clock.h"
 #include "os/log.h"

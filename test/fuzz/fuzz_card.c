@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "include/channel_help.h"
-#include "mpid/conn/bind.h"
+#include "mpid/ground/bind.h"
 #include "test/fuzz/main.h"
 
 static char card[CARD_MAX];

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "test/fuzz/main.h"
 #include "test/mpid/beneath.h"

@@ -7,6 +7,7 @@
 #ifndef TEST_MPID_DEVICE_TEST_H
 #define TEST_MPID_DEVICE_TEST_H
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "test/mpid/beneath.h"
 

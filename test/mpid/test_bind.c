@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mpid/conn/bind.h"
+#include "mpid/ground/bind.h"
 
 /* Two toy channels: near needs equal parameters, far takes anybody. */
 static struct chan_verdict match_near(const char *mine, const char *theirs)

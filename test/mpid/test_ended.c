@@ -243,7 +243,7 @@ static void test_two_groups(void **state)
     assert_true(mpid_is_complete(&there) && vc_is_lost(other));
     assert_int_equal(there.error, MPID_LOST);
     assert_false(mpid_is_complete(&here) || vc_is_lost(beneath_vc(HIGH)));
-    assert_true(device_is_ended(other) && !device_is_ended(beneath_vc(HIGH)));
+    assert_true(vc_is_ended(other) && !vc_is_ended(beneath_vc(HIGH)));
     assert_false(device_is_ended_rank(HIGH));
     assert_true(mpid_failed(0, &failed, &rank));
     assert_memory_equal(&failed, &gid, sizeof(gid));

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "test/mpid/beneath.h"
 

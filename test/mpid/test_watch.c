@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "mpid/ground/device.h"
+#include "mpid/wait/car.h"
+#include "mpid/wait/progress.h"
 #include "test/mpid/device_test.h"
 
 enum { PATIENCE_MS = 20000, PEER = 2 };

@@ -11,7 +11,9 @@ LONG = "".join(f"    work({i});\n" for i in range(90))
 # check, file, its text, words of the complaint; none: nothing to complain about
 CASES = [
     ("layers", "mpid/conn/vc.c", '#include "include/channel.h"\n#include "mpid/conn/vc.h"\n', None),
-    ("layers", "mpid/conn/vc.c", '#include "channels/tcp/tcp.h"\n', "mpid may not include"),
+    ("layers", "mpid/conn/vc.c", '#include "channels/tcp/tcp.h"\n', "mpid/conn may not include"),
+    ("layers", "mpid/conn/vc.c", '#include "mpid/wait/wake.h"\n', None),
+    ("layers", "mpid/wait/wake.c", '#include "mpid/conn/vc.h"\n', "mpid/wait may not include"),
     ("layers", "mpid/conn/vc.c", "#include <mpi.h>\n", "may not include <mpi.h>"),
     ("layers", "channels/tcp/tcp.c", '#include "channels/tcp/link.h"\n#include "os/net.h"\n', None),
     ("layers", "channels/tcp/tcp.c", '#include "channels/shm/shm.h"\n', "channels/tcp may not"),

@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Facts for tools: counts, gathered from their owners on request; and events. */
-#include "mpid/tell/stats.h"
+#include "mpid/tell/facts.h"
 
 #include <string.h>
 
+#include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/message/recv.h"
 #include "os/clock.h"
 
 /* ---- counts ---- */
-
-int stats_counts_at;
-
-int stats_init(void)
-{
-    stats_counts_at = mpid_space_reserve(MPID_SPACE_VC, sizeof(struct stats_counts),
-                                         _Alignof(struct stats_counts));
-    return stats_counts_at < 0;
-}
-
-/* Tools may ask before the device is there, and while another thread makes it: its lock does not
- * help then. */
-static _Atomic bool there;
-
-static inline bool is_open(void)
-{
-    return atomic_load(&there);
-}
 
 /* One word each, in the order of enum vc_state. */
 static const char *const state_names[VC_STATES] = {
@@ -91,7 +75,7 @@ static void add_sum(struct mpid_traffic *sum, const struct mpid_traffic *more)
     sum->rndv_received_bytes += more->rndv_received_bytes;
 }
 
-void stats_vc_gone(const struct vc *vc)
+void facts_vc_gone(const struct vc *vc)
 {
     add_traffic(vc, &device.stats.gone[channel_of(vc) + 1]);
 }
@@ -124,7 +108,7 @@ static uint64_t rings(void)
 void mpid_stats(struct mpid_stats *stats, bool peers)
 {
     *stats = (struct mpid_stats){0};
-    if (!is_open())
+    if (!stats_is_open())
         return;
     os_lock(&device.lock);
     if (peers) {
@@ -146,7 +130,7 @@ void mpid_stats(struct mpid_stats *stats, bool peers)
 
 uint64_t mpid_level_most(enum mpid_level which)
 {
-    if (!is_open())
+    if (!stats_is_open())
         return 0;
     os_lock(&device.lock);
     struct match *match = &device.match;
@@ -186,7 +170,7 @@ void mpid_stats_channel(int channel, struct mpid_traffic *traffic)
 {
     struct sum sum = {channel, traffic};
     *traffic = (struct mpid_traffic){0};
-    if (!is_open() || channel < 0 || channel >= MPID_CHANNELS_MAX)
+    if (!stats_is_open() || channel < 0 || channel >= MPID_CHANNELS_MAX)
         return;
     os_lock(&device.lock);
     vc_each(add_of_channel, &sum);
@@ -199,7 +183,7 @@ void mpid_stats_peer(const struct mpid_gid *gid, uint32_t rank, struct mpid_peer
     struct chan_gid id;
     memcpy(&id, gid, sizeof(id));
     *peer = (struct mpid_peer){.state = VC_UNBOUND, .channel = -1};
-    if (!is_open())
+    if (!stats_is_open())
         return;
     os_lock(&device.lock);
     const struct vc *vc = vc_find(&id, rank);
@@ -213,66 +197,16 @@ void mpid_stats_peer(const struct mpid_gid *gid, uint32_t rank, struct mpid_peer
 
 /* ---- events ---- */
 
-enum {
-    EVENTS = 1024
-}; /* kept at once */
-
-_Atomic unsigned stats_wanted;
-_Atomic bool stats_pending;
-
-/* The device's lock guards it. */
-static struct {
-    struct mpid_event event[EVENTS];
-    uint32_t first, end; /* positions; they wrap */
-    uint64_t dropped[MPID_EVENT_KINDS];
-} kept;
-static void (*_Atomic deliver)(void);
-
-static void keep(const struct mpid_event *event)
-{
-    if (kept.end - kept.first == EVENTS)
-        kept.dropped[event->kind]++;
-    else
-        kept.event[kept.end++ % EVENTS] = *event;
-    atomic_store_explicit(&stats_pending, true, memory_order_relaxed);
-}
-
-void stats_keep_unexpected(const struct vc *vc, const struct mpid_envelope *from, uint64_t bytes,
-                           bool rendezvous)
-{
-    struct mpid_event event = {.time_ns = os_now_ns(),
-                               .kind = MPID_EVENT_UNEXPECTED,
-                               .peer = (int32_t)vc->peer.rank,
-                               .from = *from,
-                               .bytes = bytes,
-                               .rendezvous = rendezvous};
-    keep(&event);
-}
-
 static void keep_arrived(const struct chan_peer *peer, const struct chan_head *head, uint64_t bytes,
                          bool rendezvous)
 {
-    struct mpid_event event = {.time_ns = os_now_ns(),
-                               .kind = MPID_EVENT_ARRIVED,
-                               .peer = (int32_t)peer->rank,
-                               .from = packet_envelope(head),
-                               .bytes = bytes,
-                               .rendezvous = rendezvous};
-    keep(&event);
+    const struct mpid_envelope from = packet_envelope(head);
+    stats_keep_arrived(peer, &from, bytes, rendezvous);
 }
 
-void stats_keep_connection(const struct vc *vc, int old_state)
-{
-    struct mpid_event event = {.time_ns = os_now_ns(),
-                               .kind = MPID_EVENT_CONNECTION,
-                               .peer = (int32_t)vc->peer.rank,
-                               .old_state = old_state,
-                               .state = vc->state};
-    keep(&event);
-}
-
-void stats_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
-                   size_t len)
+/* Like recv_arrived() and packet_place(), which they call: of the sink, while arrivals are wanted. So
+ * nobody else pays for that. */
+static void arrived(struct chan_peer *peer, const struct chan_head *head, const void *data, size_t len)
 {
     struct packet_rts rts;
     if (packet_type(head) == PACKET_EAGER) {
@@ -284,7 +218,7 @@ void stats_arrived(struct chan_peer *peer, const struct chan_head *head, const v
     recv_arrived(peer, head, data, len);
 }
 
-void *stats_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token)
+static void *place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token)
 {
     if (packet_type(head) == PACKET_EAGER)
         keep_arrived(peer, head, len, false);
@@ -294,62 +228,32 @@ void *stats_place(struct chan_peer *peer, const struct chan_head *head, size_t l
 /* Locked. */
 static void listen(void)
 {
-    device_listen(stats_wants(MPID_EVENT_ARRIVED));
+    bool on = stats_wants(MPID_EVENT_ARRIVED);
+    device.sink.arrived = on ? arrived : recv_arrived;
+    device.sink.place = on ? place : packet_place;
 }
 
-/* Either this or stats_open() sees what the other one has written. */
+/* Either this or facts_open() sees what the other one has written. */
 void mpid_events_want(unsigned kinds, void (*told)(void))
 {
-    atomic_store(&deliver, told);
+    stats_set_told(told);
     atomic_store(&stats_wanted, kinds);
-    if (!is_open())
+    if (!stats_is_open())
         return;
     os_lock(&device.lock);
     listen();
     os_unlock(&device.lock);
 }
 
-void stats_open(void)
+void facts_open(void)
 {
-    atomic_store(&there, true);
+    atomic_store(&stats_there, true);
     os_lock(&device.lock);
     listen();
     os_unlock(&device.lock);
 }
 
-void stats_close(void)
+void facts_close(void)
 {
-    atomic_store(&there, false);
-}
-
-bool mpid_event_take(struct mpid_event *event)
-{
-    if (!is_open())
-        return false;
-    os_lock(&device.lock);
-    bool any = kept.first != kept.end;
-    if (any)
-        *event = kept.event[kept.first++ % EVENTS];
-    else
-        atomic_store_explicit(&stats_pending, false, memory_order_relaxed);
-    os_unlock(&device.lock);
-    return any;
-}
-
-uint64_t mpid_events_dropped(enum mpid_event_kind kind)
-{
-    if (!is_open())
-        return 0;
-    os_lock(&device.lock);
-    uint64_t dropped = kept.dropped[kind];
-    kept.dropped[kind] = 0;
-    os_unlock(&device.lock);
-    return dropped;
-}
-
-void stats_tell(void)
-{
-    void (*told)(void) = atomic_load(&deliver);
-    if (told)
-        told();
+    atomic_store(&stats_there, false);
 }

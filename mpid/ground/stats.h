@@ -4,7 +4,7 @@
  * What the device counts for tools, and the events that it keeps for them.
  *
  * Nothing is counted twice: what matching, credit and connections know anyway is read there
- * (mpid/tell/stats.c). Of an eager message only its number is counted in its VC; its bytes follow from
+ * (mpid/tell/facts.c). Of an eager message only its number is counted in its VC; its bytes follow from
  * the credit that it has cost.
  */
 #ifndef MPID_STATS_H
@@ -16,7 +16,6 @@
 
 #include "include/mpid.h"
 
-struct chan_head;
 struct chan_peer;
 struct vc;
 
@@ -71,21 +70,20 @@ extern _Atomic unsigned stats_wanted;
 /* There are events that nobody has been told of. */
 extern _Atomic bool stats_pending;
 
-/* The device is there, from here on; or not any more. Before and after, counts are 0. */
-void stats_open(void);
-void stats_close(void);
-
-/* Like recv_arrived() and packet_place(), which they call: of the sink, while arrivals are wanted. So
- * nobody pays for that else. */
-void stats_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
-                   size_t len);
-void *stats_place(struct chan_peer *peer, const struct chan_head *head, size_t len, void **token);
+/* Tools may ask before the device is there, and while another thread makes it: its lock does not
+ * help then. */
+extern _Atomic bool stats_there;
+static inline bool stats_is_open(void)
+{
+    return atomic_load(&stats_there);
+}
 
 /* The lock is held. */
-void stats_keep_unexpected(const struct vc *vc, const struct mpid_envelope *from, uint64_t bytes,
+void stats_keep_unexpected(const struct chan_peer *peer, const struct mpid_envelope *from, uint64_t bytes,
                            bool rendezvous);
-void stats_vc_gone(const struct vc *vc);
-void stats_keep_connection(const struct vc *vc, int old_state);
+void stats_keep_arrived(const struct chan_peer *peer, const struct mpid_envelope *from, uint64_t bytes,
+                        bool rendezvous);
+void stats_keep_connection(const struct chan_peer *peer, int old_state, int state);
 
 static inline bool stats_wants(enum mpid_event_kind kind)
 {
@@ -93,19 +91,21 @@ static inline bool stats_wants(enum mpid_event_kind kind)
                             0);
 }
 
-static inline void stats_unexpected(const struct vc *vc, const struct mpid_envelope *from,
+static inline void stats_unexpected(const struct chan_peer *peer, const struct mpid_envelope *from,
                                     uint64_t bytes, bool rendezvous)
 {
     if (stats_wants(MPID_EVENT_UNEXPECTED))
-        stats_keep_unexpected(vc, from, bytes, rendezvous);
+        stats_keep_unexpected(peer, from, bytes, rendezvous);
 }
 
-static inline void stats_connection(const struct vc *vc, int old_state)
+static inline void stats_connection(const struct chan_peer *peer, int old_state, int state)
 {
     if (stats_wants(MPID_EVENT_CONNECTION))
-        stats_keep_connection(vc, old_state);
+        stats_keep_connection(peer, old_state, state);
 }
 
+/* Whom to tell. */
+void stats_set_told(void (*told)(void));
 /* The lock is not held: tell the kept events. */
 void stats_tell(void);
 static inline void stats_deliver(void)

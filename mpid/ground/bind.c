@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Cards, and the choice of a channel by them; see bind.h. */
-#include "mpid/conn/bind.h"
+
+#include "mpid/ground/bind.h"
 
 #include <errno.h>
 #include <float.h>

@@ -503,7 +503,7 @@ static void dying(void)
         int rc = class_of(MPIX_Comm_agree(world, &flag));
         CHECK(rc == MPI_SUCCESS || rc == MPIX_ERR_PROC_FAILED);
         CHECK(flag == ~0);
-        history = history * 31 + rc;
+        history = (int)((unsigned)history * 31u + (unsigned)rc);
         if (rand_r(&seed) % 4 == 0)
             OK(MPIX_Comm_failure_ack(world));
     }

@@ -299,7 +299,7 @@ int main(int argc, char **argv)
         unsigned plan = common + (unsigned)done * 104729u;
         if (round_of(comm, plan)) {
             done++;
-            number = number * 31 + size_of(comm);
+            number = (int)((unsigned)number * 31u + (unsigned)size_of(comm));
         } else {
             MPI_Comm next = shrink(comm);
             MPI_Comm_free(&comm);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * System calls and flags that are newer than the headers of some systems in use (glibc 2.28). Their numbers are
- * alike on all machines. A kernel may know them although the headers do not, or the reverse. And how a refused call
+ * System calls and flags that are newer than the headers of some systems in use (glibc 2.28, musl 1.2.3). Their numbers
+ * are alike on all machines. A kernel may know them although the headers do not, or the reverse. And how a refused call
  * is told.
  */
 #ifndef OS_CALLS_H

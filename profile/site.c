@@ -6,7 +6,6 @@
  */
 #include <dlfcn.h>
 #include <elf.h>
-#include <execinfo.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "os/source_line.h"
+#include "os/stack.h"
 #include "profile/profile.h"
 
 enum {
@@ -86,7 +86,7 @@ const char *site_text(void *caller)
     const struct trace_place *site = site_at(caller);
     if (!site || !site->is_binding)
         return site ? site->text : "";
-    int count = backtrace(frames, FRAMES), i = 0;
+    int count = os_stack(frames, FRAMES), i = 0;
     while (i < count && frames[i] != caller)
         i++;
     while (++i < count) {

@@ -26,6 +26,7 @@
 #include "bnr/host/host.h"
 #include "bnr/host/kvs.h"
 #include "bnr/host/table.h"
+#include "os/at_exit.h"
 #include "os/cpus.h"
 #include "os/log.h"
 #include "os/random.h"
@@ -438,7 +439,7 @@ static const struct backend_ops managed_ops = {
 };
 
 /* The manager takes a process for failed that closes its connection without a goodbye. One that returns from main()
- * with success has to have called MPI_Finalize. */
+ * with success has to have called MPI_Finalize. status: -1 where it is not known. */
 static void on_end(int status, void *arg)
 {
     struct managed *p = arg;
@@ -541,7 +542,7 @@ int managed_join(struct backend **b)
     p->base.ops = &p->ops;
     m->idle = run_idle;
     m->idle_arg = &p->base;
-    (void)on_exit(on_end, p);
+    os_at_exit(on_end, p);
     *b = &p->base;
     return BNR_SUCCESS;
 }

@@ -21,6 +21,7 @@
 
 #include "bnr/io/aside.h"
 #include "os/file.h"
+#include "os/file_calls.h"
 
 #define PIPES 0x50495045 /* the file system of pipes without a name */
 

@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <execinfo.h>
 #include <inttypes.h>
 #include <link.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/source_line.h"
+#include "os/stack.h"
 
 enum {
     FRAMES = 64,
@@ -122,7 +122,7 @@ static void find_in(struct call_site *site, void *const *frames, int count, bool
 void call_site_find(struct call_site *site, bool in_handler)
 {
     void *frames[FRAMES];
-    find_in(site, frames, backtrace(frames, FRAMES), in_handler);
+    find_in(site, frames, os_stack(frames, FRAMES), in_handler);
 }
 
 void call_site_line(const struct call_site *site, char *text, size_t size)
@@ -176,7 +176,7 @@ void mpid_find_site(struct mpid_call_site *site)
 {
     void *frames[FRAMES];
     struct call_site place;
-    int count = backtrace(frames, FRAMES);
+    int count = os_stack(frames, FRAMES);
     uint64_t stack = hash_of(frames, count);
     if (is_known(stack, site))
         return;

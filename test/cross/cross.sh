@@ -1,28 +1,37 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The library, compiled for another machine, and its tests that need one process, run by qemu.
-# usage: cross.sh aarch64|s390x|ppc64le|riscv64 [BUILD]
+# The library, compiled for another machine or by another C library, and its tests that need one process; qemu runs
+# those of another machine.
+# usage: cross.sh aarch64|s390x|ppc64le|riscv64|musl [BUILD]
 # BUILD, a build folder of this machine's, has what is made before anything is compiled. Headers of
 # libraries are this machine's. Its last line says N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 machine=$1 build=${2:-build}
+name=$machine more= run=qemu-$machine packages= kernel=
 case $machine in
-ppc64le) name=powerpc64le more= ;;
-riscv64) name=riscv64 more=-latomic ;;
-*) name=$machine more= ;;
+ppc64le) name=powerpc64le ;;
+riscv64) more=-latomic ;;
+musl)
+    run=env packages=musl-tools
+    kernel="linux asm-generic $(gcc -print-multiarch)/asm"
+    ;;
 esac
 compiler=$name-linux-gnu-gcc
-if ! command -v "$compiler" >/dev/null || ! command -v "qemu-$machine" >/dev/null; then
-    echo "there is no $compiler or no qemu-$machine: install gcc-$name-linux-gnu and qemu-user"
+[ "$machine" != musl ] || compiler=musl-gcc
+if ! command -v "$compiler" >/dev/null || ! command -v "$run" >/dev/null; then
+    echo "there is no $compiler or no $run: install ${packages:-gcc-$name-linux-gnu and qemu-user}"
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 mkdir "$out/headers"
-for header in uthash.h hwloc.h hwloc; do
+for header in uthash.h utlist.h hwloc.h hwloc; do
     ln -s "/usr/include/$header" "$out/headers/$header"
+done
+for headers in $kernel; do # musl-gcc has none of them
+    ln -s "/usr/include/$headers" "$out/headers/${headers##*/}"
 done
 cp -r /usr/include/hwloc "$out/own" 2>/dev/null
 for at in "/usr/include/$(gcc -print-multiarch)/hwloc"; do # what hwloc's build has written: sizes of 64 bits
@@ -60,12 +69,17 @@ for source in $sources; do
         failed=$((failed + 1))
     fi
 done
+if [ "$machine" = musl ]; then # its compiler here is the other C library's, whose unwinder asks that one
+    echo 'int _dl_find_object(void *address, void *found); int _dl_find_object(void *address, void *found) { (void)address; (void)found; return -1; }' |
+        musl-gcc -xc -c - -o "$out/find.o"
+    objects="$objects $out/find.o"
+fi
 for test in type_contents type_match type_signature coll_reduce coll_movement coll_forms p2p_types \
     p2p_sizes p2p_cancel p2p_persist group_sets group_ranges info_basic handle_garbage handle_numbers \
     errh_codes errh_words attr_type comm_dup topo_cart part_shapes threads_objects; do
     # shellcheck disable=SC2086
     if compile -static test/mpi/*/"$test.c" $objects -o "$out/$test" -lpthread -ldl $more 2>"$out/log" &&
-        timeout 60 "qemu-$machine" "$out/$test" >>"$out/log" 2>&1; then
+        timeout 60 "$run" "$out/$test" >>"$out/log" 2>&1; then
         passed=$((passed + 1))
     else
         echo "not so on $machine: $test"
@@ -73,19 +87,30 @@ for test in type_contents type_match type_signature coll_reduce coll_movement co
         failed=$((failed + 1))
     fi
 done
-# A job of both machines.
-if [ "$machine" != s390x ] && [ -x "$build/bnr/mpiexec" ]; then
-    # shellcheck disable=SC2086
-    if compile -static test/cross/long_double.c $objects -o "$out/theirs" -lpthread -ldl $more 2>"$out/log" &&
-        gcc -D_GNU_SOURCE -Itest/mpi -I"$build/include" -Iinclude test/cross/long_double.c -o "$out/ours" \
-            "$build/mpi/libmpi_abi.so" -Wl,-rpath,"$(realpath "$build")/mpi" &&
-        timeout 60 "$build/bnr/mpiexec" -n 1 "$out/ours" : -n 1 "qemu-$machine" "$out/theirs" >>"$out/log" 2>&1; then
+# A job of both.
+mixed() {
+    words=$1
+    shift
+    if "$@" >>"$out/log" 2>&1; then
         passed=$((passed + 1))
     else
-        echo "not so between this machine and $machine: long_double"
+        echo "not so between this machine and $machine: $words"
         grep -v 'statically linked' "$out/log" | tail -5
         failed=$((failed + 1))
     fi
-fi
+}
+long_double() {
+    # shellcheck disable=SC2086
+    compile -static test/cross/long_double.c $objects -o "$out/theirs" -lpthread -ldl $more &&
+        gcc -D_GNU_SOURCE -Itest/mpi -I"$build/include" -Iinclude test/cross/long_double.c -o "$out/ours" \
+            "$build/mpi/libmpi_abi.so" -Wl,-rpath,"$(realpath "$build")/mpi" &&
+        timeout 60 "$build/bnr/mpiexec" -n 1 "$out/ours" : -n 1 "$run" "$out/theirs"
+}
+: >"$out/log"
+[ ! -x "$build/bnr/mpiexec" ] || case $machine in
+s390x) ;;
+musl) mixed coll_reduce timeout 60 "$build/bnr/mpiexec" -n 2 "$build/test/mpi/mpi_coll_reduce" : -n 2 "$out/coll_reduce" ;;
+*) mixed long_double long_double ;;
+esac
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

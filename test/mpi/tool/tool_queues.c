@@ -176,7 +176,8 @@ static void watch_waits(void)
     SAME(tool_read(session, sleeps), 0); /* none is started */
     CHECK(tool_seconds(session, idle) == 0 && tool_seconds(session, asleep) == 0);
     OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
-    for (int i = 0; i < 3; i++) {
+    /* On a busy machine a wait may begin late, and be short. */
+    for (int i = 0; i < 3 || (i < TRIES && tool_seconds(session, asleep) <= PAUSE_MS * 1.5e-3); i++) {
         double before = tool_seconds(session, idle);
         tell(GO);
         hear(GO); /* it takes PAUSE_MS */
@@ -185,11 +186,11 @@ static void watch_waits(void)
         CHECK(tool_seconds(session, asleep) <= tool_seconds(session, idle));
     }
     CHECK(tool_seconds(session, idle) > PAUSE_MS * 1.5e-3);
-    CHECK(tool_seconds(session, asleep) > PAUSE_MS * 1e-3);
+    CHECK(tool_seconds(session, asleep) > PAUSE_MS * 1.5e-3);
     CHECK(tool_read(session, sleeps) >= 1);
     OK(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES));
     double before = tool_seconds(session, idle);
-    tell(GO);
+    tell(DONE);
     hear(DONE);
     CHECK(tool_seconds(session, idle) == before);
     OK(MPI_T_pvar_handle_free(session, &idle));
@@ -199,17 +200,12 @@ static void watch_waits(void)
 
 static void serve_waits(void)
 {
-    hear(GO);
-    rest(PAUSE_MS);
-    tell(GO);
-    for (int i = 0; i < 3; i++) {
-        hear(GO);
+    MPI_Status status;
+    do {
+        OK(MPI_Recv(NULL, 0, MPI_BYTE, to, MPI_ANY_TAG, duo, &status));
         rest(PAUSE_MS);
-        tell(GO);
-    }
-    hear(GO);
-    rest(PAUSE_MS);
-    tell(DONE);
+        tell(status.MPI_TAG);
+    } while (status.MPI_TAG != DONE);
 }
 
 /* Over shared memory the sender wakes it. It may find the sleeper just looking up. */

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory, descriptors, threads and processes of mpiexec and its daemons while jobs spawn and disconnect, or connect, accept and
+disconnect, again and again: they are the same after a tenth of the time and at the end. Ranks look at themselves.
+
+usage: cycles.py MPIEXEC JOBS [CYCLES]
+
+JOBS is test/mpi/dynamic/jobs.c. CYCLES is 100, or 2000 where VIREO_TEST_FULL is in the environment.
+"""
+import contextlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import marked    # noqa: E402
+
+LIMIT, EVERY = 900, 0.05 # seconds
+HOSTS = ["--launcher-cmd", "env HOST=%h", "-host", "localhost:2,elsewhere:2"]
+mpiexec, jobs, *rest = sys.argv[1:]
+cycles = int(rest[0]) if rest else 2000 if os.environ.get("VIREO_TEST_FULL") else 100
+GROWTH_MAX_KB = 128 + cycles / 16
+SHARED_MAX_KB = 2 * 512 + 64 # the pages of a rank's rings of letters (bnr/host/table.h) are there once they have been used
+mark = f"VIREO_TEST_CYCLES={os.getpid()}"
+# A sanitizer keeps what is freed for a while: not so much that it looks like growth.
+quiet = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"}
+failed = 0
+
+
+def start(options, ranks, *words):
+    return subprocess.Popen(["timeout", "-k", "5", str(LIMIT), mpiexec, *options, "-n", str(ranks), jobs, *words],
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            env=os.environ | dict([mark.split("=")]) | quiet)
+
+
+def sample(pid):
+    """Program, and (KiB of memory, KiB that are shared, descriptors, threads, children) of a process."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    value = {key: int(re.search(rf"^{key}:\s+([0-9]+)", status, re.M)[1]) for key in ("RssAnon", "RssShmem", "Threads")}
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return (re.search(r"^Name:\s+(.*)", status, re.M)[1],
+            (value["RssAnon"], value["RssShmem"], len(os.listdir(f"/proc/{pid}/fd")), value["Threads"], len(children)))
+
+
+def launchers():
+    """pid -> sample() of the mpiexecs and daemons of the jobs."""
+    found = {}
+    for pid in marked.living(mark):
+        with contextlib.suppress(OSError, TypeError): # it has ended
+            name, values = sample(pid)
+            if name in ("mpiexec", "vireod"):
+                found[pid] = name, values
+    return found
+
+
+def least(samples):
+    """The least of each value: what stays, apart from what is under way."""
+    return tuple(min(column) for column in zip(*samples))
+
+
+def check(text, *running):
+    global failed
+    seen, begin = {}, time.monotonic()
+    while any(job.poll() is None for job in running):
+        for pid, (name, values) in launchers().items():
+            seen.setdefault((pid, name), []).append((time.monotonic(), values))
+        time.sleep(EVERY)
+    end = time.monotonic()
+    said, codes = [job.communicate()[0] for job in running], [job.returncode for job in running]
+    span, stayed, wrong = end - begin, 0, []
+    for (pid, name), samples in seen.items():
+        first = [values for at, values in samples if begin + span * 0.1 < at < begin + span * 0.25]
+        last = [values for at, values in samples if begin + span * 0.75 < at < begin + span * 0.9]
+        if not first or not last:
+            continue
+        stayed += 1
+        before, after = least(first), least(last)
+        print(f"{text}: {name} {pid}: KiB, shared KiB, descriptors, threads, children {before}, then {after}")
+        if after[0] - before[0] > GROWTH_MAX_KB or after[1] - before[1] > SHARED_MAX_KB or any(
+                b > a for a, b in zip(before[2:], after[2:])):
+            wrong.append(f"{name} {pid} has grown")
+    good = not any(codes) and not any(said) and not wrong and stayed >= len(running)
+    failed += not good
+    print(f"{'ok' if good else 'FAILED'}: {text}, {cycles} cycles in {span:.1f} s",
+          *([] if good else [codes, said, wrong, stayed]), flush=True)
+
+
+def main():
+    name = f"cycles-{os.getpid()}"
+    for text, options in ("one host", []), ("daemons", HOSTS):
+        check(f"spawn, {text}", start(options, 3, "spawn", "2", str(cycles)))
+        check(f"connect, {text}", start(options, 4, "serve", name, str(cycles)), start(options, 4, "visit", name, str(cycles)))
+    living = marked.left(mark)
+    marked.kill(living)
+    if living:
+        print(f"FAILED: processes are left: {living}")
+    sys.exit(bool(failed or living))
+
+
+main()

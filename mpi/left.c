@@ -12,9 +12,9 @@
 #include "include/mpid.h"
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
-#include "mpi/init.h"
 #include "mpi/name.h"
 #include "mpi/request/compared.h"
+#include "mpi/world.h"
 #include "os/clock.h"
 #include "os/hash.h"
 #include "os/lock.h"
@@ -110,7 +110,7 @@ static void tell_place(void)
     (void)os_source_line(first.site.module, first.site.offset,
                          os_now_ns() + LINE_MS * 1000000ull, line, sizeof(line));
     dprintf(STDERR_FILENO, "--check: rank %d leaves %d %s%s of %s%s%s%s at MPI_Finalize\n",
-            init_world.rank, count, names[first.kind], count == 1 ? "" : "s",
+            world_facts.rank, count, names[first.kind], count == 1 ? "" : "s",
             *first.site.function ? first.site.function : "an unknown call", *line ? " (" : "", line,
             *line ? ")" : "");
 }
@@ -125,7 +125,7 @@ static void tell_message(void *arg, const struct mpid_envelope *env, uint64_t by
     dprintf(STDERR_FILENO,
             "--check: rank %d leaves a message from rank %d unreceived at MPI_Finalize: %" PRIu64
             " bytes, tag %d, %s\n",
-            init_world.rank, env->rank, (uint64_t)compared_bytes((int64_t)bytes), env->tag, name);
+            world_facts.rank, env->rank, (uint64_t)compared_bytes((int64_t)bytes), env->tag, name);
 }
 
 void left_tell(void)

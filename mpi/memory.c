@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mpi/init.h"
+#include "mpi/world.h"
 #include "os/hash.h"
 #include "os/lock.h"
 #include "os/segment.h"
@@ -134,7 +134,7 @@ void *memory_get(size_t len, size_t align)
 {
     void *plain = NULL;
     int size = size_for(len, align);
-    bool shares = init_world.local_ranks > 1 && align <= PAGE && size < SIZES;
+    bool shares = world_facts.local_ranks > 1 && align <= PAGE && size < SIZES;
     struct memory_block *block = NULL;
     if (shares) {
         os_lock_slow(&lock);

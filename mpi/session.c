@@ -13,9 +13,9 @@
 
 #include "mpi/errh.h"
 #include "mpi/info.h"
-#include "mpi/init.h"
 #include "mpi/request/buffer.h"
 #include "mpi/store.h"
+#include "mpi/world.h"
 #include "os/lock.h"
 #include "os/settings.h"
 
@@ -26,17 +26,18 @@ static struct os_lock lock = OS_LOCK_INIT;
 static struct session *sessions;
 static uint64_t last_number;
 
-struct session *session_create(int level, struct errhandler *errhandler, char *why, size_t size)
+struct session *session_create(void)
 {
-    struct session *session = store_make(&store, sizeof(*session), OBJECT_SESSION);
-    if (!session) {
-        snprintf(why, size, "no memory for a session");
-        return NULL;
-    }
-    if (init_start_session(why, size)) {
-        store_free(&store, session);
-        return NULL;
-    }
+    return store_make(&store, sizeof(struct session), OBJECT_SESSION);
+}
+
+void session_free(struct session *session)
+{
+    store_free(&store, session);
+}
+
+void session_begin(struct session *session, int level, struct errhandler *errhandler)
+{
     errh_ref(errhandler);
     errh_start(&session->errhandler, errhandler);
     session->level = level;
@@ -44,10 +45,9 @@ struct session *session_create(int level, struct errhandler *errhandler, char *w
     session->number = ++last_number;
     DL_PREPEND(sessions, session);
     os_unlock(&lock);
-    return session;
 }
 
-int session_destroy(struct session *session)
+void session_destroy(struct session *session)
 {
     void *memory;
     MPI_Count size;
@@ -57,8 +57,7 @@ int session_destroy(struct session *session)
     DL_DELETE(sessions, session);
     os_unlock(&lock);
     errh_stop(&session->errhandler);
-    store_free(&store, session);
-    return init_end_session();
+    session_free(session);
 }
 
 int session_error(struct session *session, int error_class, const char *function,
@@ -98,7 +97,7 @@ struct buffer *session_buffer(uint64_t number)
 struct info *session_info(const struct session *session)
 {
     struct info *info = info_create();
-    if (info && (info_set(info, "thread_level", init_level_name(session->level)) ||
+    if (info && (info_set(info, "thread_level", world_level_name(session->level)) ||
                  info_set(info, "mpi_memory_alloc_kinds", SESSION_MEMORY_KINDS))) {
         info_destroy(info);
         info = NULL;
@@ -141,9 +140,9 @@ static int app_named(const char *name)
 int session_pset_count(void)
 {
     size_t len = 0;
-    if (init_world.appnum < 0)
+    if (world_facts.appnum < 0)
         return 2;
-    (void)given_name(init_world.appnum, &len);
+    (void)given_name(world_facts.appnum, &len);
     return len ? 4 : 3;
 }
 
@@ -152,10 +151,10 @@ void session_pset_name(int n, char name[MPI_MAX_PSET_NAME_LEN])
     const char *fixed = n == 0 ? world_name : n == 1 ? self_name : "";
     snprintf(name, MPI_MAX_PSET_NAME_LEN, "%s", fixed);
     if (n == 2 && n < session_pset_count())
-        snprintf(name, MPI_MAX_PSET_NAME_LEN, "%s%d", app_name, init_world.appnum);
+        snprintf(name, MPI_MAX_PSET_NAME_LEN, "%s%d", app_name, world_facts.appnum);
     if (n == 3 && n < session_pset_count()) {
         size_t len;
-        const char *given = given_name(init_world.appnum, &len);
+        const char *given = given_name(world_facts.appnum, &len);
         snprintf(name, MPI_MAX_PSET_NAME_LEN, "%.*s", (int)len, given);
     }
 }
@@ -215,11 +214,11 @@ static bool find_app(int number, struct session_pset *set)
 bool session_pset(const char *name, struct session_pset *set)
 {
     if (!strcasecmp(name, world_name)) {
-        *set = (struct session_pset){0, init_world.size};
+        *set = (struct session_pset){0, world_facts.size};
         return true;
     }
     if (!strcasecmp(name, self_name)) {
-        *set = (struct session_pset){init_world.rank, 1};
+        *set = (struct session_pset){world_facts.rank, 1};
         return true;
     }
     int app = app_of(name);

@@ -46,11 +46,13 @@ static inline MPI_Session session_handle(struct session *session)
     return (MPI_Session)session;
 }
 
-/* Begin a session. Returns it, or NULL and a sentence in why: "" where the error was reported
- * already. */
-struct session *session_create(int level, struct errhandler *errhandler, char *why, size_t size);
-/* End a session. Returns MPI_SUCCESS or an error class. */
-int session_destroy(struct session *session);
+/* Make a session; NULL: no memory. The library has begun one more (mpi/start/init.h): begin with it. Or
+ * it could not: free it. */
+struct session *session_create(void);
+void session_begin(struct session *session, int level, struct errhandler *errhandler);
+void session_free(struct session *session);
+/* End a session, before the library does so. */
+void session_destroy(struct session *session);
 
 /* The buffer of the session with this number, or NULL. */
 struct buffer *session_buffer(uint64_t number);

@@ -19,10 +19,10 @@ import sys
 LAYERS = ("os", "channels", "bnr", "mpid", "mpi", "diagnose", "profile", "romio", "queues")
 # Of folders that are not named here no two files need each other.
 CEILINGS = {"bnr/client": 2, "bnr/run": 5, "bnr/tools": 6, "channels/ofi": 6, "channels/shm": 2,
-            "channels/tcp": 6, "diagnose": 3, "mpi": 2, "mpi/*": 51, "mpi/coll": 14,
+            "channels/tcp": 6, "diagnose": 3, "mpi/*": 44, "mpi/coll": 11,
             "mpi/comm": 3, "mpi/request": 2, "mpi/tool": 3, "mpi/type": 3, "mpid/*": 4, "mpid/conn": 4,
             "mpid/message": 3, "mpid/peers": 2, "profile": 4, "romio": 11}
-ACROSS = {"bnr": 4, "mpi": 7}
+ACROSS = {"bnr": 4, "mpi": 6}
 SLACK = 1 # so much larger is let through, for changes that were on their way when this check began
 GOALS = "within a folder of mpid/ and bnr/: 4; of all mpi/: 14; folders: none"
 

@@ -14,8 +14,8 @@
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
-#include "mpi/init.h"
 #include "mpi/memory.h"
+#include "mpi/start/init.h"
 #include "os/clock.h"
 #include "os/log.h"
 

@@ -8,16 +8,33 @@
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
-#include "mpi/init.h"
 #include "mpi/session.h"
+#include "mpi/start/init.h"
+#include "mpi/world.h"
 
 /* The thread level that info asks for, or -1 and what it says. */
 static int wanted_level(const struct info *info, char *said, size_t size)
 {
     int level = MPI_THREAD_MULTIPLE;
     if (info && info_read(info, "thread_level", said, size) >= 0)
-        level = init_level_of(said);
+        level = world_level_of(said);
     return level;
+}
+
+/* Begin a session. Returns it, or NULL and a sentence in why: "" where the error was reported already. */
+static struct session *begin(int level, struct errhandler *errhandler, char *why, size_t size)
+{
+    struct session *session = session_create();
+    if (!session) {
+        snprintf(why, size, "no memory for a session");
+        return NULL;
+    }
+    if (init_start_session(why, size)) {
+        session_free(session);
+        return NULL;
+    }
+    session_begin(session, level, errhandler);
+    return session;
 }
 
 /*
@@ -64,7 +81,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
         rc = MPI_ERR_INFO_VALUE;
         snprintf(why, sizeof(why), "thread_level '%s': must be MPI_THREAD_MULTIPLE, or the name of "
                                    "another level", said);
-    } else if (!(made = session_create(level, handler, why, sizeof(why)))) {
+    } else if (!(made = begin(level, handler, why, sizeof(why)))) {
         rc = MPI_ERR_OTHER;
         if (!why[0])
             snprintf(why, sizeof(why), "MPI cannot be started (a line above says why)");
@@ -98,7 +115,8 @@ int PMPI_Session_finalize(MPI_Session *session)
     if (!on)
         return session_bad(session ? *session : MPI_SESSION_NULL, __func__);
     struct errhandler *errhandler = errh_get(&on->errhandler);
-    int rc = session_destroy(on);
+    session_destroy(on);
+    int rc = init_end_session();
     *session = MPI_SESSION_NULL;
     if (rc)
         return errh_on(errhandler, MPI_SESSION_NULL, rc, __func__,
@@ -278,7 +296,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
         return rc;
     if (!newgroup)
         return session_error(on, MPI_ERR_ARG, __func__, "newgroup is NULL");
-    struct group *made = group_create_range(&init_world.gid, set.first, 1, set.size);
+    struct group *made = group_create_range(&world_facts.gid, set.first, 1, set.size);
     if (!made)
         return session_error(on, MPI_ERR_NO_MEM, __func__, "no memory for a group");
     made->session = on->number;

@@ -16,7 +16,7 @@
 #include "mpi/dynamic/order.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
-#include "mpi/init.h"
+#include "mpi/start/init.h"
 
 /*
  * Give the intercommunicator to the processes that have spawned this one.

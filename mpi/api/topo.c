@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Virtual topologies: any, and grids (MPI-5.0 chapter 8). */
-#include "mpi/topo/topo.h"
+#include "mpi/comm/topo.h"
 
 #include <mpi.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/topo.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
-#include "mpi/topo/topo.h"
 #include "mpi/topo/topo_finish.h"
 
 static int check_graph(struct comm *comm, const struct topo_graph *graph, const char *function)

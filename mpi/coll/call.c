@@ -9,9 +9,9 @@
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_hosts.h"
+#include "mpi/comm/topo.h"
 #include "mpi/errh.h"
 #include "mpi/request/request.h"
-#include "mpi/topo/topo.h"
 #include "mpi/type/op.h"
 #include "mpi/type/type.h"
 

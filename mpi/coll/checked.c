@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "include/mpid.h"
-#include "mpi/busy.h"
 #include "mpi/call_text.h"
 #include "mpi/coll/algorithm.h"
 #include "mpi/coll/sched.h"
 #include "mpi/known.h"
+#include "mpi/request/busy.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_hash.h"
 

@@ -7,10 +7,10 @@
 #include <stdatomic.h>
 
 #include "mpi/coll/choose.h"
-#include "mpi/coll/region.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_hosts.h"
+#include "mpi/region/region.h"
 
 /* One collective in so many makes progress in any case: a root that only sends waits for nothing, and
  * would not hear that a member has failed. */

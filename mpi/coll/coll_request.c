@@ -12,12 +12,12 @@
 #include "include/mpid.h"
 #include "mpi/coll/call.h"
 #include "mpi/coll/choose.h"
-#include "mpi/coll/region_task.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
+#include "mpi/region/region_task.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 

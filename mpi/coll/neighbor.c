@@ -8,7 +8,7 @@
  */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/sched.h"
-#include "mpi/topo/topo.h"
+#include "mpi/comm/topo.h"
 
 static void receive(struct sched *s, const struct coll *c)
 {

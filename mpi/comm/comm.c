@@ -8,18 +8,17 @@
 #include <string.h>
 
 #include "mpi/attr.h"
-#include "mpi/coll/region.h"
+#include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
-#include "mpi/comm/comm_hosts.h"
+#include "mpi/comm/topo.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/interface.h"
 #include "mpi/left.h"
 #include "mpi/session.h"
 #include "mpi/store.h"
-#include "mpi/topo/topo.h"
 #include "mpi/type/type.h"
 
 struct comm *_Atomic comm_constants[4];
@@ -144,6 +143,8 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
     return MPI_SUCCESS;
 }
 
+void (*comm_at_end)(struct comm *comm);
+
 void comm_destroy(struct comm *comm)
 {
     left_freed(comm);
@@ -151,7 +152,8 @@ void comm_destroy(struct comm *comm)
         comm_parent = NULL;
     object_set_word(&comm->object, 0);
     comm_list_remove(comm);
-    region_end(comm);
+    if (comm_at_end)
+        comm_at_end(comm);
     comm_unref(comm->local);
     if (!atomic_load_explicit(&comm->failed, memory_order_relaxed) && !comm->keeps_context)
         context_release(comm->context); /* otherwise some messages in it might never be received */

@@ -64,7 +64,7 @@ struct comm {
     uint32_t coll_kept_tag; /* and its persistent ones */
     _Atomic uint64_t calls[COMM_CALLS]; /* coll.c's: the last collectives, for the hang report */
     _Atomic uint8_t formats; /* of members' long double, once found out */
-    bool no_region;        /* no memory that all members share can be had: see mpi/coll/region.h */
+    bool no_region;        /* no memory that all members share can be had: see mpi/region/region.h */
     struct comm *newer, *older; /* comm_list.c's */
     _Atomic bool failed;        /* a member has failed: collectives end in error */
     _Atomic bool doubted; /* a rank that can send has failed, and the user has not acknowledged it */
@@ -149,6 +149,8 @@ int comm_create_inter(struct group *group, struct group *remote, uint32_t contex
                       struct comm **comm);
 /* Drop a reference. Requests hold references, so MPI_Comm_free may come early. */
 void comm_destroy(struct comm *comm);
+/* What is to be done before that, with what a module keeps in a communicator; mpi/region sets it. */
+extern void (*comm_at_end)(struct comm *comm);
 /* MPI_Comm_free, or MPI_Comm_disconnect, whose members part in between (NULL: they do not). Returns MPI_SUCCESS or the
  * error's code. */
 int comm_end(MPI_Comm *handle, void (*part)(struct comm *comm), const char *function);

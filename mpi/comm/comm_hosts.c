@@ -9,7 +9,7 @@
 
 #include "include/mpid.h"
 #include "mpi/comm/group.h"
-#include "mpi/init.h"
+#include "mpi/world.h"
 
 const struct comm_hosts comm_hosts_one = {.count = 1, .in_order = true}, comm_hosts_unknown;
 
@@ -18,7 +18,7 @@ static bool is_of_job(const struct group *group)
 {
     for (int i = 0; i < group->size; i++) {
         struct process process = group_process(group, i);
-        if (memcmp(&process.gid, &init_world.gid, sizeof(process.gid)) != 0)
+        if (memcmp(&process.gid, &world_facts.gid, sizeof(process.gid)) != 0)
             return false;
         if (!group->list) /* a range: all are alike */
             break;
@@ -34,7 +34,7 @@ static int number_hosts(const struct group *group, int *host, int *number, int *
     for (int i = 0; i < group->size; i++) {
         struct process process = group_process(group, i);
         int node = mpid_node(process.rank);
-        if (node < 0 || node >= init_world.size)
+        if (node < 0 || node >= world_facts.size)
             return -1;
         if (number[node] < 0)
             number[node] = count++;
@@ -64,7 +64,7 @@ static void sort(int size, int count, const int *host, int *at, int *ranks)
 static const struct comm_hosts *make(const struct comm *comm)
 {
     const struct group *group = comm->group;
-    size_t size = (size_t)group->size, nodes = (size_t)init_world.size;
+    size_t size = (size_t)group->size, nodes = (size_t)world_facts.size;
     struct comm_hosts *h = malloc(sizeof(*h) + (3 * size + 1) * sizeof(int));
     int *number = malloc(nodes * sizeof(*number));
     if (!h || !number) {
@@ -106,7 +106,7 @@ const struct comm_hosts *comm_hosts_find(struct comm *comm)
     const struct comm_hosts *hosts, *other = NULL;
     if (!is_of_job(comm->group))
         hosts = &comm_hosts_unknown;
-    else if (init_world.local_ranks == init_world.size || comm->size == 1)
+    else if (world_facts.local_ranks == world_facts.size || comm->size == 1)
         hosts = &comm_hosts_one;
     else
         hosts = make(comm);

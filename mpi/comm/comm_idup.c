@@ -19,9 +19,9 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
+#include "mpi/comm/topo.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
-#include "mpi/topo/topo.h"
 #include "mpi/type/op.h"
 
 struct idup {

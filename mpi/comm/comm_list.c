@@ -15,7 +15,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
-#include "mpi/init.h"
+#include "mpi/world.h"
 #include "os/lock.h"
 
 /* Taken after the device's lock, and before that of a name. */
@@ -242,7 +242,7 @@ const __attribute__((visibility("default"), used)) struct queues_layout MPIR_que
     .size = sizeof(struct queues_layout),
     .device = &mpid_queues,
     .first = &first,
-    .world = &init_world.gid,
+    .world = &world_facts.gid,
     .contexts = CONTEXT_STEP,
     .process_size = sizeof(struct process),
     .process_rank = offsetof(struct process, rank),

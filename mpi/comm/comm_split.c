@@ -14,8 +14,8 @@
 #include "mpi/comm/group.h"
 #include "mpi/comm/hardware.h"
 #include "mpi/comm/hash.h"
-#include "mpi/init.h"
 #include "mpi/session.h"
+#include "mpi/world.h"
 
 /* ---- the data of all processes ---- */
 
@@ -155,13 +155,13 @@ int comm_split(struct comm *comm, const struct comm_split *how, struct comm **ne
 
 uint64_t comm_host_id(void)
 {
-    const char *id = init_world.host_id ? init_world.host_id : "";
+    const char *id = world_facts.host_id ? world_facts.host_id : "";
     return hash_more(HASH_START, id, strlen(id));
 }
 
 uint64_t comm_memory_id(void)
 {
-    return hash_more(comm_host_id(), &init_world.gid, sizeof(init_world.gid));
+    return hash_more(comm_host_id(), &world_facts.gid, sizeof(world_facts.gid));
 }
 
 /* ---- hardware ---- */

@@ -8,11 +8,11 @@
 #include "mpi/comm/comm.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_counter.h"
-#include "mpi/init.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
 #include "mpi/type/type_runs.h"
+#include "mpi/world.h"
 #include "os/apart.h"
 #include "os/settings.h"
 
@@ -105,7 +105,7 @@ const struct io_hooks file_hooks = {
     .flatten = flatten,
     .is_committed = is_committed,
     .host_id = comm_host_id,
-    .use_threads = init_use_threads,
+    .use_threads = world_use_threads,
     .leave_processor = os_apart_leave,
     .counter_open = file_counter_open,
     .counter_close = file_counter_close,

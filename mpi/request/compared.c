@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/busy.h"
 #include "mpi/call_text.h"
 #include "mpi/comm/comm.h"
-#include "mpi/init.h"
 #include "mpi/known.h"
+#include "mpi/request/busy.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
 #include "mpi/type/type_hash.h"
+#include "mpi/world.h"
 
 bool compared_on;
 
@@ -114,7 +114,7 @@ static void write_note(struct noted *noted, const struct compared_data *data)
     struct note *note = &noted->note;
     note->magic = note_magic;
     note->site = noted->site;
-    note->rank = init_world.rank;
+    note->rank = world_facts.rank;
     note->known = known_now();
     note->count = data->named_count;
     note->hash = type_hash(named, data->named_count);
@@ -274,7 +274,7 @@ static _Noreturn void tell(const struct noted *noted, const char *what)
     char their_type[MPI_MAX_OBJECT_NAME], my_type[MPI_MAX_OBJECT_NAME];
     struct type *type = (struct type *)(uintptr_t)noted->type;
     call_text(theirs, note->rank, &note->site, &noted->site);
-    call_text(mine, init_world.rank, &noted->site, &noted->site);
+    call_text(mine, world_facts.rank, &noted->site, &noted->site);
     call_text_clean(their_type, note->type, sizeof(their_type));
     (void)name_get(&type->name, my_type);
     snprintf(text, sizeof(text), "--check: %s with %lld of %s, %s with %lld of %s: %s", theirs,

@@ -10,10 +10,10 @@
 
 #include "include/mpid.h"
 #include "mpi/errh.h"
-#include "mpi/init.h"
 #include "mpi/tool/tool_cvar.h"
 #include "mpi/tool/tool_event.h"
 #include "mpi/tool/tool_pvar.h"
+#include "mpi/world.h"
 #include "os/lock.h"
 #include "os/settings.h"
 
@@ -43,7 +43,7 @@ int tool_use(int required, int *provided)
         return MPI_T_ERR_CANNOT_INIT;
     tool_lock();
     users++;
-    int most = init_tool_threads(required == MPI_THREAD_MULTIPLE);
+    int most = world_tool_threads(required == MPI_THREAD_MULTIPLE);
     *provided = required < most ? required : most;
     tool_unlock();
     return MPI_SUCCESS;
@@ -57,7 +57,7 @@ int tool_drop(void)
         tool_session_free_all();
         tool_cvar_free_all();
         tool_event_end_all();
-        init_tool_gone();
+        world_tool_gone();
     }
     if (on)
         users--;

@@ -13,7 +13,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
-#include "mpi/topo/topo.h"
+#include "mpi/comm/topo.h"
 
 /* An end of an edge, as it travels: two MPI_INT. */
 struct end {

@@ -8,7 +8,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/hardware.h"
-#include "mpi/topo/topo.h"
+#include "mpi/comm/topo.h"
 
 int topo_gather_places(struct comm *comm, struct topo_places *places)
 {

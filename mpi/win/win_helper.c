@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "include/mpid.h"
-#include "mpi/init.h"
+#include "mpi/world.h"
 #include "os/lock.h"
 #include "os/log.h"
 #include "os/settings.h"
@@ -44,7 +44,7 @@ static void *help(void *arg)
 static void start(void)
 {
     sigset_t all, before;
-    init_use_threads();
+    world_use_threads();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     atomic_store(&stops, false);

@@ -14,13 +14,13 @@
 #include "mpi/coll/coll.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
-#include "mpi/init.h"
 #include "mpi/known.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/win/win_far.h"
 #include "mpi/win/win_watch.h"
 #include "mpi/win/win_wire.h"
+#include "mpi/world.h"
 #include "os/clock.h"
 #include "os/log.h"
 
@@ -281,7 +281,7 @@ static void wait_turn(struct turn *turn)
  * ago. A waiter with a processor of its own sees its turn at once, and does not wait for that. */
 static bool may_return(struct win_target *target, bool exclusive)
 {
-    if (!exclusive || init_world.local_ranks <= init_world.cpus ||
+    if (!exclusive || world_facts.local_ranks <= world_facts.cpus ||
         target->served != atomic_load(&target->queue->serving) + 1)
         return false;
     uint64_t now = os_now_ns();

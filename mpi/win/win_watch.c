@@ -9,17 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi/busy.h"
 #include "mpi/call_text.h"
 #include "mpi/comm/group.h"
 #include "mpi/info.h"
-#include "mpi/init.h"
 #include "mpi/known.h"
 #include "mpi/left.h"
+#include "mpi/request/busy.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_hash.h"
 #include "mpi/win/win_board.h"
 #include "mpi/win/win_hints.h"
+#include "mpi/world.h"
 
 /* An operation with a request, which is complete once that is. */
 struct pending {
@@ -75,7 +75,7 @@ static void name_window(const struct win *win, char text[MPI_MAX_OBJECT_NAME + 1
 static _Noreturn void tell_one(const struct mpid_call_site *site, int error_class, const char *what)
 {
     char call[CALL_TEXT], text[2 * CALL_TEXT];
-    call_text(call, init_world.rank, site, site);
+    call_text(call, world_facts.rank, site, site);
     snprintf(text, sizeof(text), "--check: %s: %s", call, what);
     mpid_abort(error_class & 0xff, text);
 }
@@ -86,7 +86,7 @@ static _Noreturn void tell(const struct mpid_call_site *first, int first_rank,
 {
     char one[CALL_TEXT], two[CALL_TEXT], text[4 * CALL_TEXT];
     call_text(one, first_rank, first, second);
-    call_text(two, init_world.rank, second, second);
+    call_text(two, world_facts.rank, second, second);
     snprintf(text, sizeof(text), "--check: %s, %s: %s", one, two, what);
     mpid_abort(MPI_ERR_OTHER & 0xff, text);
 }
@@ -152,7 +152,7 @@ static void enter(struct win_watch *w, int target, const struct board_access *ne
         dprintf(STDERR_FILENO,
                 "--check: rank %d: more than %d accesses of a window at rank %d may still conflict with "
                 "others: the oldest are not compared any more\n",
-                init_world.rank, BOARD_LOG, w->ranks[target]);
+                world_facts.rank, BOARD_LOG, w->ranks[target]);
 }
 
 /* Which accesses of this process end. */
@@ -178,7 +178,7 @@ static void end_in(struct win_watch *w, int target, const struct ending *e)
     uint32_t open = 0;
     if (!w->open[target] || !board_hold(&log->busy))
         return;
-    for (uint32_t i = 0; (i = board_open(log, i, init_world.rank)) < BOARD_LOG; i++) {
+    for (uint32_t i = 0; (i = board_open(log, i, world_facts.rank)) < BOARD_LOG; i++) {
         if (ends(e, &log->row[i]))
             board_end(log, i, e->step);
         else
@@ -303,7 +303,7 @@ static void touched(const struct busy_place *place, const struct mpid_call_site 
         if (is_outside(w->win, bytes, n))
             continue;
         struct board_access access = {.kind = place->writes ? BOARD_WRITE : BOARD_READ,
-                                      .origin = init_world.rank, .by = init_world.rank, .done = step,
+                                      .origin = world_facts.rank, .by = world_facts.rank, .done = step,
                                       .via = w->win->rank};
         struct board_log *log = &w->board.logs[w->win->rank];
         access.site = board_site(&w->board, site);
@@ -384,8 +384,8 @@ static struct board_access access_of(struct win_watch *w, const struct win_op *o
     static const uint8_t kinds[] = {
         [WIN_OP_PUT] = BOARD_PUT, [WIN_OP_GET] = BOARD_GET, [WIN_OP_ACCUMULATE] = BOARD_CHANGE,
         [WIN_OP_FETCH] = BOARD_CHANGE, [WIN_OP_COMPARE] = BOARD_COMPARE};
-    struct board_access access = {.kind = kinds[op->kind], .origin = init_world.rank,
-                                  .by = init_world.rank, .via = op->rank,
+    struct board_access access = {.kind = kinds[op->kind], .origin = world_facts.rank,
+                                  .by = world_facts.rank, .via = op->rank,
                                   .returns = win_op_brings(op), .posted = w->win->access == WIN_START};
     if (op->basic) {
         access.form = op->basic->form;
@@ -453,7 +453,7 @@ int win_watch_op(struct win *win, const struct win_op *op, struct mpid_call_site
     }
     for (int i = 0; i < n; i++) {
         struct board_access local = {.kind = places[i].writes ? BOARD_WRITE : BOARD_READ,
-                                     .origin = init_world.rank, .by = init_world.rank, .via = op->rank,
+                                     .origin = world_facts.rank, .by = world_facts.rank, .via = op->rank,
                                      .serial = access.serial, .site = access.site,
                                      .returns = true};
         enter_place(w, &places[i], &local);
@@ -517,14 +517,14 @@ int win_watch_fence(struct win *win, int assert)
 {
     const int same = MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
     struct win_watch *w = win->watch;
-    struct fence_told mine = {assert, init_world.rank, {{0}, {0}, 0}};
+    struct fence_told mine = {assert, world_facts.rank, {{0}, {0}, 0}};
     struct fence_told *all = malloc(sizeof(*all) * (size_t)win->size);
     if (!all)
         return MPI_ERR_NO_MEM;
     mpid_find_site(&mine.site);
     if (assert & MPI_MODE_NOPRECEDE && win->access == WIN_FENCE && win->used) {
         struct mpid_call_site used = board_site_of(&w->board, w->used);
-        tell(&used, init_world.rank, &mine.site,
+        tell(&used, world_facts.rank, &mine.site,
              "the fence's MPI_MODE_NOPRECEDE says that no operation precedes it, but the first one does");
     }
     int rc = board_give_all(win, &mine, all, sizeof(mine));
@@ -678,7 +678,7 @@ static int fill(struct win_watch *w)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < win->size; i++) {
         struct process process = group_process(win->comm->group, i);
-        bool ours = !memcmp(&process.gid, &init_world.gid, sizeof(process.gid));
+        bool ours = !memcmp(&process.gid, &world_facts.gid, sizeof(process.gid));
         w->ranks[i] = ours ? (int)process.rank : -1;
     }
     return board_give_all(win, &mine, w->told, sizeof(mine));
@@ -741,10 +741,10 @@ void win_watch_free(struct win *win, const char *why)
             began = w->locked[i];
     first = board_site_of(&w->board, began);
     if (why)
-        tell(&first, init_world.rank, &site, why);
+        tell(&first, world_facts.rank, &site, why);
     first = board_site_of(&w->board, w->used);
     if (win->access == WIN_FENCE && win->used)
-        tell(&first, init_world.rank, &site, "no MPI_Win_fence completes the operation before");
+        tell(&first, world_facts.rank, &site, "no MPI_Win_fence completes the operation before");
 }
 
 void win_watch_end(struct win *win)

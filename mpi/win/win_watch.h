@@ -2,7 +2,7 @@
 
 /*
  * One-sided operations watched, for mpiexec --check: each is compared, as it begins, with those that are
- * not known to be over (mpi/win/win_board.h), and its buffers with those in use (mpi/busy.h). What is wrong
+ * not known to be over (mpi/win/win_board.h), and its buffers with those in use (mpi/request/busy.h). What is wrong
  * ends the job with both calls and lines.
  *
  * While nothing is watched, win->watch is NULL, and nothing below may be called.

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mpi/request/compared.h"
-#include "mpi/coll/region.h"
+#include "mpi/region/region.h"
 #include "mpi/coll/checked.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"

@@ -17,7 +17,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "mpi/coll/region.h"
+#include "mpi/region/region.h"
 #include "os/peer.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Collectives that go through a region in the background; see region_task.h. */
-#include "mpi/coll/region_task.h"
+#include "mpi/region/region_task.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

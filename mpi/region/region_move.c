@@ -8,7 +8,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "mpi/coll/region.h"
+#include "mpi/region/region.h"
 
 struct mpid_bytes region_block_slow(const struct coll_data *data, int rank)
 {

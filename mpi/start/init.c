@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The order of modules: each is started after those that it needs, and ended before. */
-#include "mpi/init.h"
+#include "mpi/start/init.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "mpi/attr.h"
-#include "mpi/coll/region.h"
 #include "mpi/coll/tuning.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_list.h"
@@ -21,17 +20,16 @@
 #include "mpi/io/file.h"
 #include "mpi/known.h"
 #include "mpi/left.h"
+#include "mpi/region/region.h"
 #include "mpi/request/buffer.h"
 #include "mpi/request/request.h"
 #include "mpi/type/type.h"
 #include "mpi/win/win_helper.h"
+#include "mpi/world.h"
 #include "os/lock.h"
 #include "os/settings.h"
 
-struct mpid_world init_world;
-
-/* Guards the rest. It is always taken, since sessions may begin in any thread at any time. */
-static struct os_lock lock = OS_LOCK_INIT;
+/* world_lock guards these. */
 static int users;     /* sessions, and the world model */
 static bool is_there; /* modules that stay until the process ends */
 static _Atomic enum init_state world_state;
@@ -48,75 +46,9 @@ int init_thread_level(void)
     return level;
 }
 
-/* Whether there are locks. Until the library starts, a tool may want them, in any thread; the start
- * decides it. UNLOCKED: MPI_Init has been promised that one thread calls. Only a session that
- * begins in that thread can still bring locks, as no other thread can be inside a call then. */
-enum locking {
-    UNDECIDED,
-    WANTED,
-    LOCKED,
-    UNLOCKED
-};
-static _Atomic int locking = UNDECIDED;
-
-int init_tool_threads(bool wants)
-{
-    int undecided = UNDECIDED;
-    if (wants)
-        (void)atomic_compare_exchange_strong(&locking, &undecided, WANTED);
-    return locking == UNLOCKED ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
-}
-
-void init_tool_gone(void)
-{
-    int wanted = WANTED;
-    (void)atomic_compare_exchange_strong(&locking, &wanted, UNDECIDED);
-}
-
-/* Return whether to have locks, as the user of the library or a tool wants. */
-static bool decide(bool threads)
-{
-    int undecided = UNDECIDED;
-    if (!threads && !os_lock_enabled &&
-        atomic_compare_exchange_strong(&locking, &undecided, UNLOCKED))
-        return false;
-    if (!threads && undecided == UNLOCKED)
-        return os_lock_enabled;
-    locking = LOCKED;
-    return true;
-}
-
 bool init_is_main_thread(void)
 {
     return pthread_equal(pthread_self(), main_thread);
-}
-
-/* ---- thread levels ---- */
-
-static const struct {
-    int level;
-    const char *name;
-} levels[] = {
-    {MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
-    {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
-    {MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
-    {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"},
-};
-
-const char *init_level_name(int of)
-{
-    int i = 0;
-    while (i < 3 && levels[i].level != of)
-        i++;
-    return levels[i].name;
-}
-
-int init_level_of(const char *name)
-{
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(name, levels[i].name))
-            return levels[i].level;
-    return -1;
 }
 
 /* ---- the modules ---- */
@@ -151,7 +83,7 @@ static __attribute__((constructor)) void watch_forks(void)
 /* Locked. Start the modules that stay; once. */
 static int start_modules(char *why, size_t size)
 {
-    struct process me = {init_world.gid, (uint32_t)init_world.rank};
+    struct process me = {world_facts.gid, (uint32_t)world_facts.rank};
     if (is_there)
         return 0;
     request_init();
@@ -161,13 +93,13 @@ static int start_modules(char *why, size_t size)
         return -1;
     }
     group_init(&me);
-    attr_init(&init_world);
+    attr_init(&world_facts);
     if (type_init()) {
         snprintf(why, size, "no memory");
         return -1;
     }
     if (os_setting(OS_SETTING_CHECK))
-        known_begin(init_world.rank);
+        known_begin(world_facts.rank);
     if (tuning_load(why, size))
         return -1;
     is_there = true;
@@ -181,12 +113,12 @@ static int enter(enum mpid_model model, bool threads, char *why, size_t size)
     size_t request_size = sizeof(struct request) - offsetof(struct request, dev);
     if (os_settings_load(why, size))
         return -1;
-    threads = decide(threads);
+    threads = world_decide(threads);
     if (threads && !os_lock_enabled)
         os_lock_enabled = true;
     if (!users)
         comm_list_begin();
-    if (!users && mpid_init(threads, request_size, &init_world, why, size))
+    if (!users && mpid_init(threads, request_size, &world_facts, why, size))
         return -1;
     if (users && threads)
         mpid_use_threads();
@@ -212,29 +144,16 @@ static void detach(struct buffer **slot)
  * done unlocked, since it runs callbacks of tools, which may begin a session and end it. */
 static void lock_to_leave(void)
 {
-    os_lock_slow(&lock);
+    os_lock_slow(&world_lock);
     while (users == 1 &&
            (file_has_threads() || win_helper_runs() || buffer_process || !mpid_is_out())) {
-        os_unlock_slow(&lock);
+        os_unlock_slow(&world_lock);
         file_end_threads();
         win_helper_stop();
         detach(&buffer_process);
         mpid_drain();
-        os_lock_slow(&lock);
+        os_lock_slow(&world_lock);
     }
-}
-
-void init_use_threads(void)
-{
-    if (os_lock_enabled)
-        return;
-    os_lock_slow(&lock);
-    if (!os_lock_enabled) {
-        locking = LOCKED;
-        os_lock_enabled = true;
-        mpid_use_threads();
-    }
-    os_unlock_slow(&lock);
 }
 
 /* Locked by lock_to_leave(). */
@@ -268,9 +187,9 @@ static int start_info(int argc, char **argv)
 {
     char text[16];
     struct info *env = info_create();
-    snprintf(text, sizeof(text), "%d", init_world.size);
+    snprintf(text, sizeof(text), "%d", world_facts.size);
     if (!env || info_describe(env, argc, argv) || info_set(env, "maxprocs", text) ||
-        info_set(env, "thread_level", init_level_name(level))) {
+        info_set(env, "thread_level", world_level_name(level))) {
         info_destroy(env);
         return MPI_ERR_NO_MEM;
     }
@@ -293,13 +212,13 @@ static void set_buffering(void)
 
 int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
 {
-    os_lock_slow(&lock);
+    os_lock_slow(&world_lock);
     level = thread_level;
     main_thread = pthread_self();
     if (thread_level == MPI_THREAD_MULTIPLE)
         context_several();
     int rc = enter(MPID_WORLD, thread_level >= MPI_THREAD_SERIALIZED, why, size);
-    if (!rc && (start_info(argc, argv) || comm_init(&init_world))) {
+    if (!rc && (start_info(argc, argv) || comm_init(&world_facts))) {
         snprintf(why, size, "no memory");
         rc = -1;
     }
@@ -308,7 +227,7 @@ int init_start(int argc, char **argv, int thread_level, char *why, size_t size)
         mpi_state = MPI_STATE_READY;
         set_buffering();
     }
-    os_unlock_slow(&lock);
+    os_unlock_slow(&world_lock);
     return rc;
 }
 
@@ -320,9 +239,9 @@ bool init_begin_end(void)
 
 int init_end(void)
 {
-    os_lock_slow(&lock);
+    os_lock_slow(&world_lock);
     bool alone = users == 1;
-    os_unlock_slow(&lock);
+    os_unlock_slow(&world_lock);
     detach(&comm_any(MPI_COMM_WORLD)->buffer);
     detach(&comm_any(MPI_COMM_SELF)->buffer);
     if (alone)
@@ -335,7 +254,7 @@ int init_end(void)
     info_fini();
     world_state = INIT_OVER;
     int rc = leave();
-    os_unlock_slow(&lock);
+    os_unlock_slow(&world_lock);
     return rc;
 }
 
@@ -354,21 +273,21 @@ int init_start_session(char *why, size_t size)
         snprintf(why, size, "this is a child process of the one that initialized MPI");
         return -1;
     }
-    os_lock_slow(&lock);
+    os_lock_slow(&world_lock);
     int rc = -1;
     if (!may_begin()) {
         snprintf(why, size,
                  "MPI runs at %s, and this is not the thread that initialized it: call "
                  "MPI_Init_thread with MPI_THREAD_SERIALIZED or more, or begin the first "
                  "session there",
-                 init_level_name(level));
+                 world_level_name(level));
     } else {
         context_several();
         rc = enter(MPID_SESSIONS, true, why, size);
     }
     if (!rc)
         mpi_state = MPI_STATE_READY;
-    os_unlock_slow(&lock);
+    os_unlock_slow(&world_lock);
     return rc;
 }
 
@@ -376,6 +295,6 @@ int init_end_session(void)
 {
     lock_to_leave();
     int rc = leave();
-    os_unlock_slow(&lock);
+    os_unlock_slow(&world_lock);
     return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The region of a communicator: made, and which collectives go through it; see region.h. */
-#include "mpi/coll/region.h"
+#include "mpi/region/region.h"
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
-#include "mpi/init.h"
+#include "mpi/world.h"
 #include "os/cpus.h"
 #include "os/peer.h"
 #include "os/random.h"
@@ -50,6 +50,7 @@ static _Atomic int long_memories;
 
 int region_reserve(void)
 {
+    comm_at_end = region_end;
     space.comm = mpid_space_reserve(MPID_SPACE_COMM, sizeof(struct of_comm), _Alignof(struct of_comm));
     space.region = mpid_space_reserve(MPID_SPACE_REGION, LANES * sizeof(struct region),
                                       _Alignof(struct region));
@@ -191,7 +192,7 @@ static void init(struct region *r, struct mpid_region *memory, unsigned char *ba
     r->size = comm->size;
     r->stranger = -1;
     r->crowded = bids[BID_CROWDED];
-    r->behind = r->size == init_world.local_ranks ? 0 : -1;
+    r->behind = r->size == world_facts.local_ranks ? 0 : -1;
     r->counts = comm->size > FEW || (comm->size > 2 && r->crowded);
     r->fenced = bids[BID_FENCED];
     r->pulls = !bids[BID_APART];
@@ -309,7 +310,7 @@ static int make(struct comm *comm, const struct wish *wish, struct region **made
     uint64_t bids[BIDS] = {0}, found[FOUNDS] = {0};
     bids[BID_CANNOT] = comm->size > REGION_MEMBERS || !all_near(comm);
     bids[BID_FENCED] = os_heavy_fence_register() != 0;
-    bids[BID_CROWDED] = init_world.local_ranks > init_world.cpus;
+    bids[BID_CROWDED] = world_facts.local_ranks > world_facts.cpus;
     bids[BID_APART] = !os_setting(OS_SETTING_SINGLE_COPY);
     if (wish->c)
         bid_call(wish, bids);

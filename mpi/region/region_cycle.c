@@ -7,7 +7,7 @@
  */
 #include <mpi.h>
 
-#include "mpi/coll/region.h"
+#include "mpi/region/region.h"
 #include "os/cache.h"
 
 /* Operations whose places are fetched before their turn. A member fetches few of its own: others

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Buffers of the program that one-sided operations use; see busy.h. */
-#include "mpi/busy.h"
+#include "mpi/request/busy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -42,8 +42,8 @@
 
 #include "include/mpid.h"
 #include "mpi/coll/coll.h"
-#include "mpi/coll/region_memory.h"
 #include "mpi/coll/sched.h"
+#include "mpi/region/region_memory.h"
 #include "os/lock.h"
 
 struct region_task;

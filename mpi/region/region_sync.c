@@ -10,7 +10,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "mpi/coll/region.h"
+#include "mpi/region/region.h"
 
 enum { BEGIN, GIVE, MEET };
 

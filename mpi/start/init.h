@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Starting and ending the library, and the facts about this process that the start finds. The first
+ * Starting and ending the library; mpi/world.h has the facts that the start finds. The first
  * user starts the library, MPI_Init or a session; when the last user is gone it rests. Sessions may
  * wake it again until the process ends; MPI_Init comes once.
  */
@@ -10,11 +10,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "include/mpid.h"
-
-/* The result of mpid_init(); valid while MPI is initialized. */
-extern struct mpid_world init_world;
 
 /* Of the world model alone; mpi_state is about both models. ENDING: in MPI_Finalize. */
 enum init_state { INIT_BEFORE, INIT_READY, INIT_ENDING, INIT_OVER };
@@ -35,23 +30,9 @@ int init_end(void);
 int init_start_session(char *why, size_t size);
 int init_end_session(void);
 
-/* Threads of the library call MPI from now on, besides the calling thread, which must be allowed to
- * call. */
-void init_use_threads(void);
-
 /* Of the world model: the thread level, and whether the calling thread is the one that started MPI.
  */
 int init_thread_level(void);
 bool init_is_main_thread(void);
-
-/* A tool starts, at any time; it may want to call from several threads at once. Returns the highest
- * level that it may use: MPI_THREAD_MULTIPLE, or MPI_THREAD_SINGLE where MPI runs without locks. */
-int init_tool_threads(bool wants);
-/* The last tool is gone. */
-void init_tool_gone(void);
-
-/* The name of a thread level, and the level of a name, or -1. */
-const char *init_level_name(int level);
-int init_level_of(const char *name);
 
 #endif

@@ -11,7 +11,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "mpi/coll/region.h"
+#include "mpi/region/region.h"
 
 enum {
     WHOLE = 4096,   /* bytes up to which each of few members reduces all that it is to get */

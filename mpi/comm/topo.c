@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Topologies as objects, and their answers about ranks. See topo.h. */
-#include "mpi/topo/topo.h"
+#include "mpi/comm/topo.h"
 
 #include <mpi.h>
 #include <stdlib.h>

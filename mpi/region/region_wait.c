@@ -15,9 +15,9 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include "mpi/coll/region.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
+#include "mpi/region/region.h"
 #include "os/clock.h"
 #include "os/copy.h"
 #include "os/cpus.h"

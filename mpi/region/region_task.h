@@ -11,7 +11,7 @@
 #define MPI_COLL_REGION_TASK_H
 
 #include "include/mpid.h"
-#include "mpi/coll/region.h"
+#include "mpi/region/region.h"
 
 struct region_task {
     struct sched_task task;

@@ -33,8 +33,7 @@ struct ordered {
     int status; /* its exit code; of a name, 0 or -errno */
     char *text; /* of a name that was found; or NULL */
     struct order_report *reports, **reports_end;
-    uint8_t told[ORDER_RECORD]; /* by a child, by its socket */
-    size_t told_len;
+    struct order_ear ear; /* what a child tells, by its socket */
 };
 
 /* What a job of a group has told. */
@@ -285,15 +284,9 @@ static void leave_job(struct ordered *s)
 /* Take what a child has told. */
 static void hear_child(struct ordered *s)
 {
-    ssize_t n;
-    while (s->keepalive >= 0 &&
-           (n = recv(s->keepalive, s->told + s->told_len, ORDER_RECORD - s->told_len, MSG_DONTWAIT)) > 0) {
-        s->told_len += (size_t)n;
-        if (s->told_len < ORDER_RECORD)
-            continue;
-        s->told_len = 0;
-        note_report(s, os_be32_get(s->told), (int)os_be32_get(s->told + 4), (int)os_be32_get(s->told + 8));
-    }
+    uint32_t words[3];
+    while (s->keepalive >= 0 && order_hear(&s->ear, s->keepalive, words) > 0)
+        note_report(s, words[0], (int)words[1], (int)words[2]);
 }
 
 /* Whether it has ended, of a child. */

@@ -72,21 +72,24 @@ const char *team_door(int *rc)
     return *rc ? NULL : os_port_text(links.door);
 }
 
+/* The place of one in the list, or that of its end. */
+static struct stranger_tie **place_of(int tie)
+{
+    struct stranger_tie **at = &links.strangers;
+    while (*at && (*at)->tie != tie)
+        at = &(*at)->next;
+    return at;
+}
+
 bool team_is_stranger(int tie)
 {
-    const struct stranger_tie *s = links.strangers;
-    while (s && s->tie != tie)
-        s = s->next;
-    return s != NULL;
+    return *place_of(tie) != NULL;
 }
 
 /* Take one off the list. */
 static void release(int tie)
 {
-    struct stranger_tie **at = &links.strangers;
-    while (*at && (*at)->tie != tie)
-        at = &(*at)->next;
-    struct stranger_tie *s = *at;
+    struct stranger_tie **at = place_of(tie), *s = *at;
     if (!s)
         return;
     *at = s->next;
@@ -304,12 +307,9 @@ static int hear_refusal(const BNR_Gid *gid, const struct rally_frame *frame)
 
 int team_links_heard(int tie, const BNR_Gid *gid, const struct rally_frame *frame)
 {
-    struct stranger_tie *s = links.strangers;
-    while (s->tie != tie)
-        s = s->next;
     switch ((int)frame->kind) {
     case TIE_HELLO: return hear_hello(tie, gid, frame);
-    case TIE_MEET: return hear_meet(s, frame);
+    case TIE_MEET: return hear_meet(*place_of(tie), frame);
     case TIE_REFUSE: return hear_refusal(gid, frame);
     default: return BNR_ERR_PROTO;
     }
@@ -317,9 +317,7 @@ int team_links_heard(int tie, const BNR_Gid *gid, const struct rally_frame *fram
 
 void team_links_lost(int tie)
 {
-    const struct stranger_tie *s = links.strangers;
-    while (s && s->tie != tie)
-        s = s->next;
+    const struct stranger_tie *s = *place_of(tie);
     if (!s)
         return;
     if (!s->until_ns && s->said.why == MEET_MERGE)
@@ -421,9 +419,7 @@ static void step_refusing(void)
 
 int team_met_at(int tie, struct meet *said)
 {
-    struct stranger_tie *s = links.strangers;
-    while (s && s->tie != tie)
-        s = s->next;
+    struct stranger_tie *s = *place_of(tie);
     return !s ? -2 : s->until_ns ? -1 : take(s, said);
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The environment of an mpiexec that a job has ordered; see order.h. */
+/* The environment of an mpiexec that a job has ordered, and the records that it tells; see order.h. */
 #include "bnr/host/order.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+
+#include "os/be.h"
 
 static const char from[] = "BNR_SPAWN_NOTE", to[] = "BNR_NOTE";
 
@@ -99,4 +102,26 @@ bool order_gid(uint8_t gid[16])
         return false;
     memcpy(gid, note.gid, sizeof(note.gid));
     return true;
+}
+
+void order_record_put(uint8_t at[ORDER_RECORD], uint32_t what, int number, int status)
+{
+    os_be32_put(at, what);
+    os_be32_put(at + 4, (uint32_t)number);
+    os_be32_put(at + 8, (uint32_t)status);
+}
+
+int order_hear(struct order_ear *ear, int fd, uint32_t words[3])
+{
+    ssize_t n;
+    while ((n = recv(fd, ear->at + ear->len, ORDER_RECORD - ear->len, MSG_DONTWAIT)) > 0) {
+        ear->len += (size_t)n;
+        if (ear->len < ORDER_RECORD)
+            continue;
+        ear->len = 0;
+        for (int i = 0; i < 3; i++)
+            words[i] = os_be32_get(ear->at + 4 * i);
+        return 1;
+    }
+    return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }

@@ -28,6 +28,7 @@
 #define BNR_ORDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum order_kind {
@@ -50,6 +51,18 @@ enum { ORDER_TAG = 0x7fffffff, ORDER_HEAD = 8, ORDER_STAY = 0x53 };
  * The note, which may be a secret, travels to the new mpiexec in its environment, as command lines can be
  * read by everybody; and from there in that of the new processes, as BNR_NOTE.
  */
+
+/* Write a record. */
+void order_record_put(uint8_t at[ORDER_RECORD], uint32_t what, int number, int status);
+
+/* What has been heard of the next record. */
+struct order_ear {
+    uint8_t at[ORDER_RECORD];
+    size_t len;
+};
+
+/* Read the next record from a socket, into words. Returns 1; 0: none is whole yet; or -1: it is at its end. */
+int order_hear(struct order_ear *ear, int fd, uint32_t words[3]);
 
 /* The environment of an mpiexec with this note ("": without one), to release with one free(); its other strings are
  * those of base. NULL: no memory. */

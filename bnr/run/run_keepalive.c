@@ -53,10 +53,7 @@ void run_keepalive_tell(struct run *run, uint32_t what, int rank, int status)
         run->telling = grown;
         run->telling_room = room;
     }
-    uint8_t *at = run->telling + run->telling_len;
-    os_be32_put(at, what);
-    os_be32_put(at + 4, (uint32_t)rank);
-    os_be32_put(at + 8, (uint32_t)status);
+    order_record_put(run->telling + run->telling_len, what, rank, status);
     run->telling_len += ORDER_RECORD;
     tell(run);
     if (run->telling_len && uv_is_active((uv_handle_t *)&run->keepalive))

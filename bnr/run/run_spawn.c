@@ -36,8 +36,7 @@ struct run_spawned {
     int keepalive; /* a socket: it ends when this is closed */
     uv_poll_t *poll; /* for what it tells; NULL: it tells nothing */
     struct run *run;
-    uint8_t told[ORDER_RECORD];
-    size_t told_len;
+    struct order_ear ear;
     bool is_linked;
     struct run_room room;
 };
@@ -172,27 +171,22 @@ static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, s
 /* ---- what a group's mpiexec tells ---- */
 
 /* Tell the rank what its job has told. */
-static void pass_on(struct run_spawned *s)
+static void pass_on(struct run_spawned *s, const uint32_t words[3])
 {
     char text[32];
-    uint32_t what = os_be32_get(s->told);
-    snprintf(text, sizeof(text), "%d %d", (int)os_be32_get(s->told + 4), (int)os_be32_get(s->told + 8));
-    if (what == ORDER_TOLD_STARTED || what == ORDER_TOLD_EXIT)
-        tell(s->run, s->rank, s->id, (int)what, text);
+    snprintf(text, sizeof(text), "%d %d", (int)words[1], (int)words[2]);
+    if (words[0] == ORDER_TOLD_STARTED || words[0] == ORDER_TOLD_EXIT)
+        tell(s->run, s->rank, s->id, (int)words[0], text);
 }
 
 /* Take what has come. Returns false at its end. */
 static bool hear(struct run_spawned *s)
 {
-    ssize_t n;
-    while ((n = recv(s->keepalive, s->told + s->told_len, ORDER_RECORD - s->told_len, MSG_DONTWAIT)) > 0) {
-        s->told_len += (size_t)n;
-        if (s->told_len < ORDER_RECORD)
-            continue;
-        s->told_len = 0;
-        pass_on(s);
-    }
-    return n < 0 && (errno == EAGAIN || errno == EINTR);
+    uint32_t words[3];
+    int rc;
+    while ((rc = order_hear(&s->ear, s->keepalive, words)) > 0)
+        pass_on(s, words);
+    return !rc;
 }
 
 static void on_told(uv_poll_t *poll, int status, int events)

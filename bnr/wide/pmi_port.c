@@ -27,6 +27,7 @@ enum {
 
 struct pmi_port_process {
     struct pmi_port *port;
+    struct pmi_port_process *next;
     struct pmi_server server;
     struct pmi_process facts;
     struct fence fence;
@@ -74,6 +75,10 @@ static void cut(struct pmi_port_process *one)
 
 static void forget(struct pmi_port_process *one)
 {
+    struct pmi_port_process **at = &one->port->first;
+    while (*at != one)
+        at = &(*at)->next;
+    *at = one->next;
     leave_fence(one);
     one->port->all[one->facts.rank] = NULL;
     cut(one);
@@ -278,11 +283,10 @@ static void on_event(uv_poll_t *poll, int status, int events)
 
 void pmi_port_look(struct pmi_port *p)
 {
-    for (int r = 0; (p->waiting || p->has_patient) && r < p->ranks->table.world_size; r++) {
-        struct pmi_port_process *one = p->all[r];
-        if (one && one->server.waits == PMI_WAITS_PUT && pmi_server_again(&one->server))
+    for (struct pmi_port_process *one = p->first; one && (p->waiting || p->has_patient); one = one->next) {
+        if (one->server.waits == PMI_WAITS_PUT && pmi_server_again(&one->server))
             cut(one);
-        int rc = one && one->server.waits == PMI_WAITS_FENCE ? fence_check(&one->fence) : FENCE_WAITING;
+        int rc = one->server.waits == PMI_WAITS_FENCE ? fence_check(&one->fence) : FENCE_WAITING;
         if (rc == FENCE_WAITING)
             continue;
         p->waiting--;
@@ -401,6 +405,8 @@ static int open_socket(void *arg, int rank)
     one->poll.data = one->timer.data = one;
     one->open_handles = 2;
     p->all[rank] = one;
+    one->next = p->first;
+    p->first = one;
     (void)uv_poll_start(&one->poll, UV_READABLE, on_event);
     return ranks_lift(ends[1]);
 }
@@ -420,9 +426,8 @@ void pmi_port_start(struct pmi_port *p, uv_loop_t *loop, struct ranks *ranks, st
 
 void pmi_port_stop(struct pmi_port *p)
 {
-    for (int r = 0; p->all && r < p->ranks->table.world_size; r++)
-        if (p->all[r])
-            forget(p->all[r]);
+    while (p->first)
+        forget(p->first);
     free(p->all);
     free(p->mapping);
     *p = (struct pmi_port){0};

@@ -29,6 +29,7 @@ struct pmi_port {
     uint64_t group;        /* of all ranks, in the engines */
     uint64_t first_cookie; /* its numbers from there on are in answers for this port */
     struct pmi_port_process **all; /* by rank; NULL: it has no socket, or no process here has */
+    struct pmi_port_process *first; /* of those, in a list */
     char *mapping;
     int waiting; /* processes in a fence */
     bool has_patient; /* some have waited for a value that was not there */

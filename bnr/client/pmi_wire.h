@@ -4,7 +4,7 @@
  * The text of PMI-1, the protocol of process managers such as Hydra, Slurm's pmi2 plugin and Flux: values of replies
  * and places of processes. It does no I/O. Bytes of a reply are not trusted.
  *
- * The lines are those of bnr/core/pmi_line.h. Managers read a request by one read of PMI_LINE bytes.
+ * The lines are those of bnr/core/pmi/pmi_line.h. Managers read a request by one read of PMI_LINE bytes.
  * They hand values back changed if these hold blanks, semicolons or backslashes: binary values travel in an
  * alphabet of 64 characters, cut into chunks that fit a line.
  */
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bnr/core/pmi_line.h"
+#include "bnr/core/pmi/pmi_line.h"
 
 enum {
     PMI_LINE = 1024, /* bytes of the longest request, its newline included */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/core/start_wish.h"
+#include "bnr/core/place/start_wish.h"
 #include "bnr/io/place.h"
 #include "bnr/launch/launch.h"
 

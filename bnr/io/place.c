@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bnr/core/start_wish.h"
+#include "bnr/core/place/start_wish.h"
 #include "bnr/io/ranks.h"
 #include "bnr/wire/hosts.h"
 #include "os/cpus.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Where the ranks of this host run: what the options ask for, worked out by core/placement.h on
+ * Where the ranks of this host run: what the options ask for, worked out by core/place/placement.h on
  * the processors of launch/hardware.h. Nothing is read where nothing is asked.
  */
 #ifndef BNR_PLACE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "bnr/core/placement.h"
+#include "bnr/core/place/placement.h"
 #include "bnr/launch/hardware.h"
 #include "bnr/launch/launch.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "bnr/core/bytes.h"
-#include "bnr/core/pmi_spawn.h"
+#include "bnr/core/pmi/pmi_spawn.h"
 #include "bnr/launch/launch.h"
 #include "bnr/io/pty.h"
 #include "os/clock.h"

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "bnr/core/placement.h"
+#include "bnr/core/place/placement.h"
 
 struct hardware {
     struct placement_cpu *cpus;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "bnr/core/lines.h"
+#include "bnr/core/stream/lines.h"
 #include "bnr/host/order.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/aside.h"

@@ -9,7 +9,7 @@
 #include <uv.h>
 
 #include "bnr/core/job.h"
-#include "bnr/core/lines.h"
+#include "bnr/core/stream/lines.h"
 #include "bnr/host/order.h"
 #include "bnr/diagnose/ask.h"
 #include "bnr/stdio/prefix.h"

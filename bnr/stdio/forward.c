@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bnr/core/hub.h"
-#include "bnr/core/lines.h"
+#include "bnr/core/stream/hub.h"
+#include "bnr/core/stream/lines.h"
 #include "bnr/io/amend.h"
 #include "bnr/stdio/input.h"
 #include "bnr/stdio/output.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The standard streams of a job, between mpiexec's 0, 1 and 2 and the hub (bnr/core/hub.h).
+ * The standard streams of a job, between mpiexec's 0, 1 and 2 and the hub (bnr/core/stream/hub.h).
  * There the ranks' pipes are ends of streams, wherever the ranks run (bnr/streams/pipes.h). This
  * module is a reliable reader of all ranks' output, and writes mpiexec's stdin to its targets
  * (input.h).

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/hub.h"
+#include "bnr/core/stream/hub.h"
 
 struct fd_end;
 

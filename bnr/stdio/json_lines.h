@@ -18,7 +18,7 @@
 #ifndef BNR_JSON_LINES_H
 #define BNR_JSON_LINES_H
 
-#include "bnr/core/lines.h"
+#include "bnr/core/stream/lines.h"
 
 /* Append a line as an object, and a newline. prefix: see prefix.h; its pattern is not used. */
 int json_lines_record(const void *prefix, const struct lines_line *line, struct lines_buffer *out);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bnr/core/lines.h"
+#include "bnr/core/stream/lines.h"
 #include "bnr/stdio/writer.h"
 #include "os/clock.h"
 

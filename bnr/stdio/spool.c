@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bnr/core/hash.h"
-#include "bnr/core/lines.h"
+#include "bnr/core/stream/lines.h"
 #include "bnr/io/aside.h"
 #include "os/file.h"
 

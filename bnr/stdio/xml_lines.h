@@ -12,7 +12,7 @@
 #ifndef BNR_XML_LINES_H
 #define BNR_XML_LINES_H
 
-#include "bnr/core/lines.h"
+#include "bnr/core/stream/lines.h"
 
 /* Append a line as an element, and a newline. prefix: see prefix.h; its pattern is not used. */
 int xml_lines_record(const void *prefix, const struct lines_line *line, struct lines_buffer *out);

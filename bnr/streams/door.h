@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/hub.h"
+#include "bnr/core/stream/hub.h"
 #include "bnr/host/door_address.h"
 
 struct door;

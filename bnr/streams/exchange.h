@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/hub.h"
+#include "bnr/core/stream/hub.h"
 #include "bnr/streams/door.h"
 
 enum {

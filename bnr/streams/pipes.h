@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/hub.h"
+#include "bnr/core/stream/hub.h"
 
 struct pipe_end;
 

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 #include "bnr/core/bytes.h"
-#include "bnr/core/dialing.h"
+#include "bnr/core/tree/dialing.h"
 
 struct addresses {
     uint32_t count;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/message.h"
+#include "bnr/core/tree/message.h"
 #include "bnr/wire/frame.h"
 #include "bnr/wire/hello.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A node among the others: its engine (bnr/core/node.h), its links, its clock. It listens, dials,
+ * A node among the others: its engine (bnr/core/tree/node.h), its links, its clock. It listens, dials,
  * and carries out the engine's requests; messages for the host go to the hooks. Both mpiexec and
  * each daemon have one.
  */
@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/node.h"
-#include "bnr/core/stream.h"
+#include "bnr/core/tree/node.h"
+#include "bnr/core/stream/stream.h"
 #include "bnr/wide/addresses.h"
 #include "bnr/wide/daemon_link.h"
 

@@ -2,15 +2,15 @@
 
 /*
  * Between mpiexec and a daemon: messages of processes at the daemon's door to the hub of streams,
- * and the hub's messages to them. Each message is a block of a stream (bnr/core/stream.h), so that
+ * and the hub's messages to them. Each message is a block of a stream (bnr/core/stream/stream.h), so that
  * none is lost with a link; a block is done with when it has come. The hub's grants bound the bytes
  * under way. Bytes that several ranks of a host get go over the link once.
  */
 #ifndef BNR_PARTY_LINK_H
 #define BNR_PARTY_LINK_H
 
-#include "bnr/core/hub.h"
-#include "bnr/core/stream.h"
+#include "bnr/core/stream/hub.h"
+#include "bnr/core/stream/stream.h"
 #include "bnr/wide/mesh.h"
 
 /* m: NULL where the party is gone, or is to be cut off. */

@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bnr/core/pmi_line.h"
-#include "bnr/core/pmi_server.h"
+#include "bnr/core/pmi/pmi_line.h"
+#include "bnr/core/pmi/pmi_server.h"
 #include "bnr/host/fence.h"
 #include "bnr/host/order.h"
 #include "bnr/launch/launch.h"

@@ -2,7 +2,7 @@
 
 /*
  * Processes of other MPI libraries, which speak PMI-1: each has a socket to the daemon of its machine, or to mpiexec,
- * which acts there in its name as a process of ours does by itself (bnr/core/pmi_server.h). So its values are in the
+ * which acts there in its name as a process of ours does by itself (bnr/core/pmi/pmi_server.h). So its values are in the
  * job's key-value space, its fences are BNR's, and its orders go to mpiexec.
  *
  * A key of PMI-1 has no owner. On each host one rank has it, which its hash chooses: its log holds what processes of

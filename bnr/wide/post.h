@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bnr/core/rank_map.h"
-#include "bnr/core/xcast.h"
+#include "bnr/core/tree/rank_map.h"
+#include "bnr/core/tree/xcast.h"
 #include "bnr/io/ranks.h"
 
 enum {

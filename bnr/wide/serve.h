@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/rollup.h"
+#include "bnr/core/tree/rollup.h"
 #include "bnr/wide/mesh.h"
 #include "bnr/wide/pmi_port.h"
 #include "bnr/wide/post.h"

@@ -9,7 +9,7 @@
 #ifndef BNR_SURVEY_H
 #define BNR_SURVEY_H
 
-#include "bnr/core/start_wish.h"
+#include "bnr/core/place/start_wish.h"
 #include "bnr/launch/remote.h"
 #include "bnr/wire/hosts.h"
 #include "bnr/wire/machine_message.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bnr/core/tree.h"
+#include "bnr/core/tree/tree.h"
 #include "bnr/host/order.h"
 #include "bnr/wire/field.h"
 #include "os/clock.h"

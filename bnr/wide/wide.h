@@ -13,7 +13,7 @@
 #include <sys/ioctl.h>
 #include <uv.h>
 
-#include "bnr/core/rollup.h"
+#include "bnr/core/tree/rollup.h"
 #include "bnr/wide/bringup.h"
 #include "bnr/wide/mesh.h"
 #include "bnr/wide/party_link.h"

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bnr/core/placement.h"
-#include "bnr/core/start_wish.h"
+#include "bnr/core/place/placement.h"
+#include "bnr/core/place/start_wish.h"
 #include "bnr/wire/hosts.h"
 
 struct survey;

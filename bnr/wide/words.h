@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The words of a daemon to mpiexec, as records in a stream (bnr/core/stream.h), so that
+ * The words of a daemon to mpiexec, as records in a stream (bnr/core/stream/stream.h), so that
  * nothing is lost with a link.
  */
 #ifndef BNR_WORDS_H
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "bnr/core/stream.h"
+#include "bnr/core/stream/stream.h"
 #include "bnr/wide/mesh.h"
 #include "bnr/wire/launch_message.h"
 

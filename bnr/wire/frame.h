@@ -28,7 +28,7 @@
 #ifndef BNR_FRAME_H
 #define BNR_FRAME_H
 
-#include "bnr/core/message.h"
+#include "bnr/core/tree/message.h"
 
 enum {
     FRAME_VERSION = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Messages of a hub (bnr/core/hub.h) as bytes, between a process and its daemon, and between a
+ * Messages of a hub (bnr/core/stream/hub.h) as bytes, between a process and its daemon, and between a
  * daemon and mpiexec. Numbers are in network byte order. No I/O.
  *
  *     u32 length of all, u8 kind, u8 flags, u8 policy, u8 0, u32 id, stream, status, rank, tag,
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bnr/core/hub.h"
+#include "bnr/core/stream/hub.h"
 
 enum {
     HUB_FRAME_HEAD = 52,

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "bnr/core/bytes.h"
-#include "bnr/core/start_wish.h"
+#include "bnr/core/place/start_wish.h"
 #include "bnr/wire/texts.h"
 
 enum {

@@ -2,7 +2,7 @@
 
 /*
  * The processors of a host as bytes: what vireo-hardware tells a daemon, and a daemon mpiexec when a
- * placement depends on it. Of objects (core/placement.h) only the borders are told, which is all that a placement looks
+ * placement depends on it. Of objects (core/place/placement.h) only the borders are told, which is all that a placement looks
  * at. Numbers are in network byte order. No I/O.
  *
  *     problem    u32 whether there is one, and its text: why the machine is not known
@@ -16,7 +16,7 @@
 #define BNR_MACHINE_MESSAGE_H
 
 #include "bnr/core/bytes.h"
-#include "bnr/core/placement.h"
+#include "bnr/core/place/placement.h"
 
 enum {
     MACHINE_CPUS_MAX = 1 << 16,

@@ -7,7 +7,7 @@
 #define BNR_WISH_MESSAGE_H
 
 #include "bnr/core/bytes.h"
-#include "bnr/core/start_wish.h"
+#include "bnr/core/place/start_wish.h"
 
 void wish_pack(struct packing *p, const struct start_wish *wish);
 /* Texts are copies, and the lines of a rankfile are read. u->failed where the bytes are wrong, or memory is out. */

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "bnr/core/stream.h"
-#include "bnr/core/xcast.h"
+#include "bnr/core/stream/stream.h"
+#include "bnr/core/tree/xcast.h"
 
 static struct effects effects;
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bnr/core/start_wish.h"
+#include "bnr/core/place/start_wish.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
 #include "bnr/stdio/prefix.h"

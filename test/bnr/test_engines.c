@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "bnr/core/keys.h"
-#include "bnr/core/rollup.h"
-#include "bnr/core/tree_fence.h"
-#include "bnr/core/xcast.h"
+#include "bnr/core/tree/keys.h"
+#include "bnr/core/tree/rollup.h"
+#include "bnr/core/tree/tree_fence.h"
+#include "bnr/core/tree/xcast.h"
 
 static struct effects effects;
 static const struct rank_block block = {0, 0, 7, 2};

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "bnr/core/hub.h"
-#include "bnr/core/hub_stream.h"
+#include "bnr/core/stream/hub.h"
+#include "bnr/core/stream/hub_stream.h"
 
 enum {
     RANKS = 8,

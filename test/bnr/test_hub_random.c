@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "bnr/core/hub.h"
+#include "bnr/core/stream/hub.h"
 
 enum {
     A = 100, /* the first party */

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "bnr/core/dialing.h"
+#include "bnr/core/tree/dialing.h"
 #include "bnr/core/launching.h"
-#include "bnr/core/links.h"
-#include "bnr/core/liveness.h"
+#include "bnr/core/tree/links.h"
+#include "bnr/core/tree/liveness.h"
 
 #define MS 1000000LL
 

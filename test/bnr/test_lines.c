@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bnr/core/lines.h"
+#include "bnr/core/stream/lines.h"
 
 enum {
     SOURCES = 3,

@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-#include "bnr/core/placement.h"
+#include "bnr/core/place/placement.h"
 
 enum {
     CPUS_MAX = 64,

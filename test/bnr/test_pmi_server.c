@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "bnr/core/pmi_line.h"
-#include "bnr/core/pmi_server.h"
+#include "bnr/core/pmi/pmi_line.h"
+#include "bnr/core/pmi/pmi_server.h"
 
 /* What the owner was asked, and what it said. */
 struct owner {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "bnr/core/rank_map.h"
-#include "bnr/core/tree.h"
+#include "bnr/core/tree/rank_map.h"
+#include "bnr/core/tree/tree.h"
 
 static void parents_and_children_are_these(void **state)
 {

@@ -11,7 +11,7 @@
 #include <ctype.h>
 #include <errno.h>
 
-#include "bnr/core/placement.h"
+#include "bnr/core/place/placement.h"
 #include "bnr/wire/hello.h"
 #include "bnr/wire/hosts.h"
 #include "bnr/wire/launch_message.h"

@@ -12,7 +12,7 @@
  */
 #include <errno.h>
 
-#include "bnr/core/node.h"
+#include "bnr/core/tree/node.h"
 #include "bnr/wire/frame.h"
 #include "test/fuzz/main.h"
 

@@ -6,7 +6,7 @@
  *
  * usage: fuzz_pmi_server FILE...
  */
-#include "bnr/core/pmi_server.h"
+#include "bnr/core/pmi/pmi_server.h"
 #include "test/fuzz/main.h"
 
 struct owner {

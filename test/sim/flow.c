@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/core/stream.h"
+#include "bnr/core/stream/stream.h"
 
 #define CALM_NS (10 * SIM_S) /* by then there are links, and who stood still goes on */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A virtual machine of daemons in one process: nodes of bnr/core/node.h, links with delays that
+ * A virtual machine of daemons in one process: nodes of bnr/core/tree/node.h, links with delays that
  * break, nodes that die, vanish or stand still, all from a seed. Time is simulated.
  *
  * net.c moves messages; play.c is what the hosts do, and what must hold after each step.
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdnoreturn.h>
 
-#include "bnr/core/node.h"
+#include "bnr/core/tree/node.h"
 
 #define SIM_MS 1000000LL
 #define SIM_S  1000000000LL

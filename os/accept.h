@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Accepting a connection, also on a kernel or under a filter that has no accept4(). */
+/* Accepting a connection, also on a kernel or under a filter that has no accept4(); and whether it still stands. */
 #ifndef OS_ACCEPT_H
 #define OS_ACCEPT_H
 
@@ -22,6 +22,14 @@ static inline int os_accept(int listener)
     if (fd >= 0)
         (void)fcntl(fd, F_SETFD, FD_CLOEXEC), (void)fcntl(fd, F_SETFL, O_NONBLOCK);
     return fd;
+}
+
+/* Whether the other end of a socket has closed it, and nothing is left to be read. */
+static inline bool os_has_hung_up(int fd)
+{
+    char byte;
+    ssize_t n = recv(fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT);
+    return !n || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 #endif

@@ -253,7 +253,8 @@ static int take_in(struct pairs *pair, struct pair_stranger *stranger, struct ch
     return 2;
 }
 
-/* It has proven who it is. It waits while an older link is open. */
+/* It has proven who it is. It waits while an older link is open. One that has hung up may have found another link
+ * meanwhile, and closed that, too: its call is not the one that is awaited now. */
 static int ask(struct pairs *pair, struct pair_stranger *stranger)
 {
     const struct pair_hello *hello = &stranger->talk.hello;
@@ -261,6 +262,10 @@ static int ask(struct pairs *pair, struct pair_stranger *stranger)
     struct chan_peer *peer = NULL;
     if (link && link->state >= PAIR_OPEN)
         return 0;
+    if (os_has_hung_up(stranger->sock.fd)) {
+        end_stranger(pair, stranger);
+        return 0;
+    }
     enum chan_answer answer =
         pair->env->sink->asked(pair->env->device, pair->base.ops, &hello->gid, hello->rank, &peer);
     if (answer == CHAN_ACCEPT)

@@ -16,6 +16,7 @@
 #include "channels/tcp/addr.h"
 #include "channels/tcp/dial.h"
 #include "channels/tcp/link.h"
+#include "os/accept.h"
 #include "os/calls.h"
 #include "os/clock.h"
 #include "os/log.h"
@@ -366,13 +367,18 @@ static int make_link(struct tcp *tcp, struct stranger *stranger, struct chan_pee
 }
 
 /* Ask the device about a proven stranger, unless an older link of the same peer must end
- * first: its last packets may still be on their way. */
+ * first: its last packets may still be on their way. One that has hung up may have found another
+ * link meanwhile, and closed that, too: its call is not the one that is awaited now. */
 static int ask(struct tcp *tcp, struct stranger *stranger)
 {
     const struct wire_hello *hello = &stranger->talk.hello;
     uint8_t bytes[WIRE_ANSWER_LEN];
     if (link_find(tcp, &hello->gid, hello->rank))
         return 0;
+    if (os_has_hung_up(stranger->sock.fd)) {
+        stranger_drop(tcp, stranger);
+        return 0;
+    }
     struct tcp_link *fresh = link_alloc();
     if (!fresh) { /* before the device relies on it; the stranger comes again */
         stranger_drop(tcp, stranger);

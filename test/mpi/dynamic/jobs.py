@@ -56,7 +56,8 @@ def main():
     check("wrong arguments", [0], start(2, "errors"), holds=lambda text: "/no/such/program" in text)
     for a, b in (1, 1), (2, 3), (4, 1), (0, 1), (2, 0):
         check(f"a job of {a} accepts one of {b}", [0, 0], start(a, "serve", name, "3"), start(b, "visit", name, "3"))
-    check("100 times", [0, 0], start(2, "serve", name, "100"), start(2, "visit", name, "100"))
+    for _ in range(5 if options else 1):  # on hosts some pairs of ranks share memory, and others do not
+        check("100 times", [0, 0], start(2, "serve", name, "100"), start(2, "visit", name, "100"))
     check("three jobs in a ring", [0, 0, 0], *(start(2, "ring", name, str(i), "3") for i in range(3)))
     check("two jobs that cross", [0, 0], *(start(2, "cross", name, str(i)) for i in range(2)))
     check("a communicator that one side has freed", [137, 0], start(2, "keep", name, "0"), start(2, "keep", name, "1"),

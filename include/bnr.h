@@ -335,6 +335,7 @@ typedef struct {
     const void *data;       /* valid during the callback */
     size_t len;
     int joined; /* whether the process had called BNR_Init */
+    int host_lost; /* whether nothing is heard of its host any more: it is lost with that */
 } BNR_Event;
 
 typedef void (*BNR_Event_fn)(const BNR_Event *event, void *arg);

@@ -290,6 +290,7 @@ static void native_event(struct backend *b, uint32_t index, BNR_Event *ev)
                    : end & TABLE_END_FAILED ? BNR_EV_PROC_FAILED
                                             : ev->type;
         ev->joined = (end & TABLE_END_JOINED) != 0;
+        ev->host_lost = (end & TABLE_END_HOST_LOST) != 0;
         return;
     }
     struct table_page *page = table_page(&n->table, slot);

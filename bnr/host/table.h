@@ -82,6 +82,7 @@ enum {
     TABLE_END_FAILED = 1, /* though its status may be 0 */
     TABLE_END_ABORTED = 2,
     TABLE_END_JOINED = 4, /* it had begun: PAGE_INITIALIZED */
+    TABLE_END_HOST_LOST = 8, /* nothing is heard of its host any more */
 };
 
 #define TABLE_NO_SLOT UINT32_MAX

@@ -331,7 +331,8 @@ void serve_note_ended(struct table *t, const struct rollup_run *run)
                           : is_unfinished || run->status || (run->flags & ROLLUP_NODE_LOST)
                               ? TABLE_END_FAILED
                               : 0) |
-                         (run->flags & ROLLUP_INITIALIZED ? TABLE_END_JOINED : 0);
+                         (run->flags & ROLLUP_INITIALIZED ? TABLE_END_JOINED : 0) |
+                         (run->flags & ROLLUP_NODE_LOST ? TABLE_END_HOST_LOST : 0);
         table_ended(t, (int)r, is_aborted ? 0 : (int)run->status);
     }
 }

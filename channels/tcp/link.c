@@ -594,7 +594,7 @@ void link_destroy(struct tcp_link *link)
         link_cool(tcp); /* which may mark it dirty */
     if (link->dirty)
         clear_dirty(link);
-    if (link->state == LINK_OPEN)
+    if (link->state == LINK_OPEN && !link->end_ns) /* a process that has ended reads nothing */
         linger_start(link);
     *link->at = link->next;
     if (link->next)

@@ -516,6 +516,33 @@ void connect_ended(struct vc *vc)
         fail_ended(vc);
 }
 
+/* A host that is lost ends no connection. What it has sent is here by now, or most likely lost. */
+static const uint64_t vanish_after_ns = 300000000u;
+
+void connect_vanished(struct vc *vc)
+{
+    vc->vanished = true;
+    device.vanish_ns = os_now_ns() + vanish_after_ns;
+    connect_ended(vc);
+}
+
+static void end_vanished(struct vc *vc, void *arg)
+{
+    (void)arg;
+    if (!vc->vanished || (!vc->bound && !vc->accepted))
+        return;
+    vc_fail(vc, MPID_LOST, "its host is lost");
+    vc_drop_link(vc); /* of one that was closed already */
+}
+
+void connect_end_vanished(void)
+{
+    if (os_now_ns() < device.vanish_ns)
+        return;
+    device.vanish_ns = 0;
+    vc_each(end_vanished, NULL);
+}
+
 /* ---- upcalls ---- */
 
 /* Whether our attempt survives if it crosses this process's. */

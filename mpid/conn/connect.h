@@ -31,6 +31,10 @@ enum connect_way connect_way_to(uint32_t rank);
 bool connect_may_be_abandoned(const struct vc *vc);
 /* The process of the VC has ended: read what it has left, and then fail. */
 void connect_ended(struct vc *vc);
+/* The same, and its host is lost, too: what comes no more is not waited for for long. */
+void connect_vanished(struct vc *vc);
+/* To be called while device.vanish_ns is set. */
+void connect_end_vanished(void);
 /* A process of our group tells us something by BNR_Xcast(). */
 enum { CONNECT_TAG = 0x40000001 };
 void connect_told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg);

@@ -128,6 +128,7 @@ struct vc {
     bool standing; /* in that of VCs whose link is being made, or stands and is not closed */
     bool accepted; /* a link that the peer has begun is forming */
     bool was_open; /* once FAILED: its link had been open */
+    bool vanished; /* its process is lost with its host */
     bool no_direct;
     bool no_split; /* the peer cannot write into our memory */
     uint8_t failure; /* enum mpid_error of sends, once FAILED */

@@ -101,6 +101,7 @@ struct device {
     bool alone;       /* nor to any other */
     bool any_lost;    /* some receives that are posted from now on may have to end at once */
     bool parting;   /* parted.c has something to do by the clock */
+    uint64_t vanish_ns; /* when to call connect_end_vanished(); 0: never */
     bool tolerant;  /* the job is to go on if this process fails */
     bool has_lost;  /* a connection broke; the last one was to this process */
     struct chan_gid lost_gid;

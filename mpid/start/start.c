@@ -106,6 +106,7 @@ static void connect_rooms(void)
         .until_ns = connect_until_ns,
         .judge = lost_look,
         .part = parted_poll,
+        .vanish = connect_end_vanished,
         .say = hang_poll,
         .say_looking = hang_tell_poll,
         .say_waiting = hang_tell,
@@ -191,7 +192,9 @@ static void process_ended(const BNR_Event *event, void *arg)
         (void)device.ports[i].chan->ops->progress(device.ports[i].chan);
     ended_note(&gid, rank);
     struct vc *vc = vc_find(&gid, rank);
-    if (vc)
+    if (vc && event->host_lost)
+        connect_vanished(vc);
+    else if (vc)
         connect_ended(vc);
     lost_process(&gid, rank, event->type != BNR_EV_PROC_EXIT);
 }

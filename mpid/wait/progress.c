@@ -76,6 +76,8 @@ void progress_hear(void)
         progress_above->judge();
     if (__builtin_expect(device.parting, 0))
         progress_above->part();
+    if (__builtin_expect(device.vanish_ns != 0, 0))
+        progress_above->vanish();
 }
 
 /* The work that not every turn needs: the ports that are not hot, the process manager, VCs that

@@ -23,6 +23,7 @@ struct progress_above {
     uint64_t (*until_ns)(uint64_t now_ns, bool hears, uint64_t next_ns);
     void (*judge)(void);   /* some VCs are not judged yet */
     void (*part)(void);    /* device.parting is set */
+    void (*vanish)(void);  /* device.vanish_ns is set */
     void (*say)(void);     /* mpiexec asks: this thread makes progress, ... */
     void (*say_looking)(void);                                             /* ... or looks, ... */
     void (*say_waiting)(const struct wait *wait, mpid_tell_fn tell, void *arg); /* ... or waits */

@@ -5,9 +5,10 @@
  * work is done. Ranks kill themselves or exit at random calls and random instants. Survivors revoke, agree and
  * shrink, and check that what they have agreed upon is the same everywhere.
  *
- * usage: ulfm_random SEED DEATHS
+ * usage: ulfm_random SEED DEATHS [ROUNDS]
  *
- * Prints "ok NUMBER" from each survivor; the number is the same at all.
+ * Prints "ok NUMBER" from each survivor; the number is the same at all. With ROUNDS rank 0 says "begun" on stderr, once
+ * all ranks go on after failures.
  */
 #include <mpi-ext.h>
 #include <signal.h>
@@ -18,11 +19,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 12, CALLS = 6, LARGE = 20000, TAG = 3, DEAD = 3, GIVE_UP_S = 100, RANKS_MAX = 64 };
+enum { CALLS = 6, LARGE = 20000, TAG = 3, DEAD = 3, GIVE_UP_S = 100, RANKS_MAX = 64 };
 
 static int me, ranks; /* in MPI_COMM_WORLD */
 static unsigned common, own; /* seeds: the same at all, and this rank's */
 static unsigned long seed;
+static int rounds = 12;
 static int death = -1;       /* the call at which this rank dies; -1: never */
 static int calls;
 static int data[LARGE], into[LARGE];
@@ -269,7 +271,7 @@ static void plan_deaths(int deaths)
 {
     unsigned dice = common;
     for (int i = 0; i < deaths; i++) {
-        int victim = rand_r(&dice) % ranks, when = rand_r(&dice) % (ROUNDS * (CALLS + 2));
+        int victim = rand_r(&dice) % ranks, when = rand_r(&dice) % (rounds * (CALLS + 2));
         if (victim == me)
             death = when;
     }
@@ -281,8 +283,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    seed = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
-    CHECK(argc == 3 && ranks <= RANKS_MAX);
+    seed = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+    CHECK((argc == 3 || argc == 4) && ranks <= RANKS_MAX);
+    rounds = argc == 4 ? atoi(argv[3]) : rounds;
     common = (unsigned)seed * 2654435761u + 1;
     own = common ^ (unsigned)me * 40503u;
     alarm(GIVE_UP_S);
@@ -293,9 +296,11 @@ int main(int argc, char **argv)
     CHECK(!rc);
     (void)MPI_Barrier(MPI_COMM_WORLD); /* a rank that dies has left it, so all have the other one */
     plan_deaths(atoi(argv[2]));
+    if (argc == 4 && !me)
+        fprintf(stderr, "begun\n");
     int done = 0, number = 0;
-    for (int i = 0; done < ROUNDS; i++) {
-        CHECK(i < ROUNDS + 2 * RANKS_MAX);
+    for (int i = 0; done < rounds; i++) {
+        CHECK(i < rounds + 2 * RANKS_MAX);
         unsigned plan = common + (unsigned)done * 104729u;
         if (round_of(comm, plan)) {
             done++;

@@ -401,7 +401,7 @@ void run_spawn_begin(struct run *run)
  * code with which it is to end; 0: it goes on. */
 static int take_failure(struct run *run, const struct run_spawned *s, int code)
 {
-    bool is_tolerated = ranks_some_tolerate(&run->ranks) && !run->job.is_strict;
+    bool is_tolerated = run_some_tolerate(run) && !run->job.is_strict;
     if (run->job.goes_on)
         return 0;
     if ((is_tolerated || run->job.state == JOB_ENDED) && !run->job.exit_code)

@@ -89,6 +89,8 @@ struct run {
 
 /* Whether a rank runs on another machine; arg is the run. */
 bool run_is_elsewhere(void *arg, int rank);
+/* Whether some rank has asked that others go on after failures. */
+bool run_some_tolerate(const struct run *run);
 /* The name of a rank's host. */
 const char *run_host_of(struct run *run, int rank);
 

@@ -62,6 +62,11 @@ static void wide_failed(void *arg, int rank, int code, const char *why)
     run_follow(run, job_end(&run->job, JOB_BROKEN, code));
 }
 
+bool run_some_tolerate(const struct run *run)
+{
+    return ranks_some_tolerate(&run->ranks) || (run->wide && wide_some_tolerate(run->wide));
+}
+
 /* A rank on another machine has ended, or was lost. */
 static void wide_ended(void *arg, int rank, const struct rollup_run *end)
 {
@@ -77,9 +82,9 @@ static void wide_ended(void *arg, int rank, const struct rollup_run *end)
         facts.abort_code = (int)end->status;
         facts.status = 0;
     }
-    if (end->flags & ROLLUP_NODE_LOST) { /* nobody knows what it had asked for: others have, or not */
+    if (end->flags & ROLLUP_NODE_LOST) { /* nobody knows what it had asked for: some rank has, or not */
         facts.status = SIGKILL;
-        facts.tolerant = ranks_some_tolerate(&run->ranks);
+        facts.tolerant = run_some_tolerate(run);
     }
     run_take_end(run, rank, &facts);
 }

@@ -77,6 +77,7 @@ struct daemon {
     int null_fd;
     uint32_t cpus; /* of this machine, once they were counted */
     bool has_job, has_groups;
+    bool is_tolerant; /* some rank here goes on after failures, as mpiexec was told */
     bool is_over; /* the loop ends */
     int code;
 };
@@ -638,9 +639,23 @@ static void on_ranks_ended(void *arg, const struct core_message *message)
     (void)message; /* at mpiexec alone */
 }
 
+/* mpiexec cannot ask for this once the host is lost. */
+static void tell_tolerant(struct daemon *d)
+{
+    bool is_tolerant = d->has_job && ranks_some_tolerate(&d->ranks);
+    int first = 0;
+    if (is_tolerant == d->is_tolerant)
+        return;
+    d->is_tolerant = is_tolerant;
+    while (!is_here(d, (uint32_t)first))
+        first++;
+    say_number(d, RECORD_TOLERANT, first, is_tolerant, "");
+}
+
 static void on_moved(void *arg)
 {
     struct daemon *d = arg;
+    tell_tolerant(d);
     words_tick(&d->words);
     party_link_tick(&d->parties, false);
 }

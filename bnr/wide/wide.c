@@ -33,6 +33,7 @@ struct wide_node {
     uint32_t node, cpus;
     char id[HOST_ID_MAX], name[256];
     bool is_known, is_lost;
+    bool is_tolerant; /* some rank there goes on after failures, or did when it was lost */
     bool is_found; /* we know its address, and dial it if it does not dial us */
     struct stream_in words;
     struct party_link parties; /* messages between its ends and the hub */
@@ -179,6 +180,10 @@ static void take_number(struct wide *w, const struct record *r)
         w->hooks.started(w->hooks.arg, (int)r->rank, (int)number);
         return;
     }
+    if (r->kind == RECORD_TOLERANT) {
+        w->nodes[w->plan.node_of[r->rank]].is_tolerant = number != 0;
+        return;
+    }
     if (r->kind == RECORD_MISSED) {
         if (number < w->plan.ranks)
             w->hooks.missed(w->hooks.arg, (int)number);
@@ -210,6 +215,7 @@ static void take_record(struct wide *w, const struct wide_node *n, const struct 
     switch (r->kind) {
     case RECORD_STARTED:
     case RECORD_FAILED:
+    case RECORD_TOLERANT:
     case RECORD_MISSED: take_number(w, r); break;
     case RECORD_REPORT: keep_text(&w->told[r->rank].report, r); break;
     case RECORD_CPUS: keep_list(&w->told[r->rank].cpus, r); break;
@@ -725,6 +731,14 @@ int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
                                    isatty(STDERR_FILENO) ? on_waiting : NULL, on_complete, w}};
     w->bringup.remote.daemon = w->daemon;
     return bringup_start(&w->bringup, loop, &launching);
+}
+
+bool wide_some_tolerate(const struct wide *w)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < w->plan.count; i++)
+        some |= w->nodes[i].is_tolerant;
+    return some;
 }
 
 bool wide_is_debugged(const struct wide *w, int rank)

@@ -114,6 +114,9 @@ void wide_end(struct wide *w);
 void wide_close(struct wide *w);
 void wide_destroy(struct wide *w);
 
+/* Whether some rank on another machine has asked that others go on after failures, as far as its daemon has told. */
+bool wide_some_tolerate(const struct wide *w);
+
 /* Whether a rank on another machine, which waits in MPI_Init, has a debugger. */
 bool wide_is_debugged(const struct wide *w, int rank);
 

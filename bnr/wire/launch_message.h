@@ -119,6 +119,7 @@ enum launch_record {
     RECORD_MISSED,      /* u32 other rank: it has ended without MPI_Init, which rank has called */
     RECORD_TEXT,        /* for people */
     RECORD_DEBUGGED,    /* a debugger has attached to the rank, which waits in MPI_Init */
+    RECORD_TOLERANT,    /* u32 whether some rank of this host has asked that others go on after failures */
 };
 
 struct record {

@@ -11,6 +11,7 @@
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
 #include "os/clock.h"
+#include "os/settings.h"
 
 enum {
     CPUS_LEN = 256 /* of a list of processors */
@@ -54,6 +55,10 @@ void run_print_report(struct run *run)
     char *table = ranks && cpus ? report_format(ranks, n) : NULL;
     if (table)
         fputs(table, stderr);
+    fprintf(stderr, "Deaths: mpiexec tells all ranks of each that dies");
+    if (run->wide)
+        fprintf(stderr, ", and of hosts of which nothing is heard for %g s", (double)os_setting(OS_SETTING_LIVENESS_MS) / 1000);
+    fputs("\n", stderr);
     if (run->failures)
         fprintf(stderr, "Failures:\n%s", run->failures);
     free(run->failures);

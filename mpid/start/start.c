@@ -303,6 +303,18 @@ static int start_again(char *why, size_t size)
     return 0;
 }
 
+/* Who tells this job of deaths, if that is not mpiexec, whose report would say so. */
+static void report_deaths(void)
+{
+    const char *name = "";
+    unsigned long long caps = 0;
+    bool is_asked = os_setting(OS_SETTING_REPORT) && !device.world.rank && device.world.size > 1;
+    if (!is_asked || BNR_Query_caps(&caps) || caps & BNR_CAP_EVENTS || BNR_Backend_name(&name))
+        return;
+    fprintf(stderr, "Deaths: this launcher (%s) tells ranks of none. A rank finds a peer dead if their connection breaks, as "
+            "over tcp, and never if they share memory. Vireo's own mpiexec tells of all.\n", name);
+}
+
 static int start_first(size_t request_size, char *why, size_t size)
 {
     device = (struct device){.lock = OS_LOCK_INIT};
@@ -324,6 +336,7 @@ static int start_first(size_t request_size, char *why, size_t size)
     }
     device.pid = getpid();
     facts_open();
+    report_deaths();
     return 0;
 }
 

@@ -197,6 +197,12 @@ int BNR_Tolerate(int on)
     return BNR_ERR_UNSUPPORTED;
 }
 
+int BNR_Backend_name(const char **name)
+{
+    *name = "beneath";
+    return BNR_SUCCESS;
+}
+
 int BNR_Get_news(unsigned **news)
 {
     *news = &beneath_news;

@@ -147,7 +147,7 @@ int addr_of_text(struct addr_list *list, const char *text, char bad[ADDR_TEXT_LE
         return -errno;
     for (size_t len; !rc && *text; text += len + (text[len] != 0)) {
         len = strcspn(text, ", ");
-        snprintf(bad, ADDR_TEXT_LEN, "%.*s", (int)(len < ADDR_TEXT_LEN ? len : ADDR_TEXT_LEN), text);
+        snprintf(bad, ADDR_TEXT_LEN, "%.*s", (int)(len < ADDR_TEXT_LEN ? len : ADDR_TEXT_LEN - 1), text);
         if (len && !add_word(list, all, bad))
             rc = -EINVAL;
     }

@@ -209,7 +209,7 @@ static void making(void)
 
 static void alignment(void)
 {
-    char *at[3], text[16];
+    char *at[3], text[24];
     MPI_Info info;
     OK(MPI_Info_create(&info));
     for (long align = 64; align <= 8192; align *= 2) {

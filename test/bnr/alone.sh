@@ -53,4 +53,4 @@ same "in one line" "$(wc -l <err)" 1
 run --report -n 2 true 2>err
 same "a report without connections says so once" \
     "$(grep -c 'No connections: no rank sent to another' err)$(grep -c 'No report' err)" 10
-same "after a line for each rank" "$(grep -cE '^ +[01] +[0-9]+  [0-9]' err)$(wc -l <err)" 27
+same "after a line for each rank" "$(grep -cE '^ +[01] +[0-9]+  [0-9]' err)$(wc -l <err)" 28

@@ -211,12 +211,12 @@ static void read_command(char *command, char *args, size_t size)
     size_t len = file ? fread(bytes, 1, sizeof(bytes) - 1, file) : 0;
     if (file)
         fclose(file);
-    snprintf(command, size, "%s", bytes);
+    snprintf(command, size, "%.*s", (int)size - 1, bytes);
     size_t start = strlen(bytes) + 1;
     for (size_t i = start; i + 1 < len; i++)
         if (!bytes[i])
             bytes[i] = ' ';
-    snprintf(args, size, "%s", start < len ? bytes + start : "");
+    snprintf(args, size, "%.*s", (int)size - 1, start < len ? bytes + start : "");
 }
 
 int info_describe(struct info *info, int argc, char **argv)

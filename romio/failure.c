@@ -88,12 +88,12 @@ static const char *cure(const struct failure *failure)
 
 void failure_say(const struct failure *failure, const char *name, struct io_error *error)
 {
-    char where[96] = "";
+    char where[64] = "";
     error->is_of_others = false;
     if (failure->len)
         snprintf(where, sizeof(where), " of %" PRId64 " bytes at %" PRId64, failure->len,
                  failure->offset);
-    snprintf(error->text, sizeof(error->text), "%s%s: file '%.160s': %.60s%s",
+    snprintf(error->text, sizeof(error->text), "%s%s: file '%.140s': %.50s%s",
              failure->of ? failure->of : "access", where, name, strerror(failure->number),
              cure(failure));
 }

@@ -184,7 +184,7 @@ static bool adds_up(const struct making *m)
 /* The same sentence at all members. */
 static int fail_memory(struct making *m, int rank, const struct win_segment_lack *lack)
 {
-    char what[160], there[64] = "no segment of so many can be made";
+    char what[256], there[64] = "no segment of so many can be made";
     if (lack->room != UINT64_MAX)
         snprintf(there, sizeof(there), "there are %llu", (unsigned long long)lack->room);
     snprintf(what, sizeof(what),

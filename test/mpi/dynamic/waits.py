@@ -31,8 +31,7 @@ def claim(text, holds, *told):
 
 def start(*words):
     return subprocess.Popen([mpiexec, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            text=True, env=os.environ | {"PATH": f"{os.path.dirname(mpiexec)}:{os.environ['PATH']}"} |
-                            dict([mark.split("=")]))
+                            text=True, env=os.environ | dict([mark.split("=")]))
 
 
 def ask(*words):

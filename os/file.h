@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Reading the beginning of a small file, such as those that the kernel provides, and writing all of
- * some bytes. */
+ * some bytes; and programs of this installation. */
 #ifndef OS_FILE_H
 #define OS_FILE_H
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Read the first size - 1 bytes of a file, or all there are, and end them with a 0. Returns their
@@ -40,6 +42,15 @@ static inline int os_write_all(int fd, const void *data, size_t len)
         len -= n > 0 ? (size_t)n : 0;
     }
     return 0;
+}
+
+/* The path of a program that lies beside the running one; its name alone where that cannot be found out. */
+static inline void os_beside(char path[PATH_MAX], const char *name)
+{
+    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - strlen(name) - 1);
+    path[len > 0 ? len : 0] = 0;
+    char *slash = strrchr(path, '/');
+    strcpy(slash ? slash + 1 : path, name);
 }
 
 #endif

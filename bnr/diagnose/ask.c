@@ -16,6 +16,7 @@
 #include "bnr/io/filter.h"
 #include "include/diagnose.h"
 #include "os/clock.h"
+#include "os/file.h"
 #include "os/log.h"
 
 enum {
@@ -310,20 +311,11 @@ void ask_send(struct ask *a, int fd, const char *text)
 
 /* ---- life ---- */
 
-/* The program that makes reports, which lies beside this one. */
-static void find_program(char program[PATH_MAX])
-{
-    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof(DIAGNOSE_PROGRAM));
-    program[len > 0 ? len : 0] = 0;
-    char *slash = strrchr(program, '/');
-    strcpy(slash ? slash + 1 : program, DIAGNOSE_PROGRAM);
-}
-
 void ask_start(struct ask *a, uv_loop_t *loop, const struct table *table, const char *programs)
 {
     snprintf(a->job, sizeof(a->job), "%d (%.60s)", (int)getpid(), programs);
     os_one_line(a->job);
-    find_program(a->program);
+    os_beside(a->program, DIAGNOSE_PROGRAM);
     a->filter = NULL;
     a->report = NULL;
     a->below = (struct below){.loop = loop, .done = on_below, .done_arg = a};

@@ -10,18 +10,9 @@
 #include <unistd.h>
 
 #include "bnr/io/filter.h"
+#include "os/file.h"
 
 enum { LIMIT_MS = 30000 };
-
-/* The program vireo, which lies beside this one. */
-static void find_program(char program[PATH_MAX])
-{
-    static const char name[] = "vireo";
-    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof(name));
-    program[len > 0 ? len : 0] = 0;
-    char *slash = strrchr(program, '/');
-    strcpy(slash ? slash + 1 : program, name);
-}
 
 static void on_report(void *arg, const char *text, int rc)
 {
@@ -53,7 +44,7 @@ void below_ask(struct below *b)
     if (!pids)
         return;
     b->list(b->arg, pids);
-    find_program(program);
+    os_beside(program, "vireo");
     for (uint32_t i = 0; i < count && i < BELOW_MAX; i++)
         ask_one(b, program, pids[i]);
     b->more = count > BELOW_MAX ? count - BELOW_MAX : 0;

@@ -16,18 +16,11 @@
 
 #include "bnr/launch/hardware.h"
 #include "bnr/wire/machine_message.h"
+#include "os/file.h"
 
 #define PROGRAM "vireo-hardware"
 
 extern char **environ;
-
-static void find_program(char program[PATH_MAX])
-{
-    ssize_t len = readlink("/proc/self/exe", program, PATH_MAX - sizeof(PROGRAM));
-    program[len > 0 ? len : 0] = 0;
-    char *slash = strrchr(program, '/');
-    strcpy(slash ? slash + 1 : program, PROGRAM);
-}
 
 /* Start the program with its output in a pipe. Returns 0 or -errno. */
 static int start(char *program, char *device, int out_fd, pid_t *pid)
@@ -77,7 +70,7 @@ int hardware_read(struct hardware *h, const char *device, char why[512])
     int ends[2];
     pid_t pid = 0;
     *h = (struct hardware){0};
-    find_program(program);
+    os_beside(program, PROGRAM);
     snprintf(near, sizeof(near), "%s", device ? device : "");
     int rc = pipe2(ends, O_CLOEXEC) ? -errno : 0;
     if (rc) {

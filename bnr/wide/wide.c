@@ -16,6 +16,7 @@
 #include "bnr/wire/field.h"
 #include "os/clock.h"
 #include "os/cpus.h"
+#include "os/file.h"
 #include "os/log.h"
 #include "os/random.h"
 #include "os/settings.h"
@@ -631,15 +632,11 @@ int wide_pid(const struct wide *w, int rank)
 /* Where the daemon lies: below the prefix, or beside this program. */
 char *wide_daemon(const char *prefix)
 {
-    char own[PATH_MAX], *path = NULL;
+    char near[PATH_MAX], *path = NULL;
     if (prefix)
         return asprintf(&path, "%s/bin/vireod", prefix) < 0 ? NULL : path;
-    ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
-    own[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(own, '/');
-    if (slash)
-        *slash = 0;
-    return asprintf(&path, "%s/vireod", own) < 0 ? NULL : path;
+    os_beside(near, "vireod");
+    return strdup(near);
 }
 
 static int fill_nodes(struct wide *w)

@@ -44,23 +44,11 @@ static void keep(const struct mpid_event *event)
     atomic_store_explicit(&stats_pending, true, memory_order_relaxed);
 }
 
-void stats_keep_unexpected(const struct chan_peer *peer, const struct mpid_envelope *from, uint64_t bytes,
-                           bool rendezvous)
+void stats_keep_message(enum mpid_event_kind kind, const struct chan_peer *peer, const struct mpid_envelope *from,
+                        uint64_t bytes, bool rendezvous)
 {
     struct mpid_event event = {.time_ns = os_now_ns(),
-                               .kind = MPID_EVENT_UNEXPECTED,
-                               .peer = (int32_t)peer->rank,
-                               .from = *from,
-                               .bytes = bytes,
-                               .rendezvous = rendezvous};
-    keep(&event);
-}
-
-void stats_keep_arrived(const struct chan_peer *peer, const struct mpid_envelope *from, uint64_t bytes,
-                        bool rendezvous)
-{
-    struct mpid_event event = {.time_ns = os_now_ns(),
-                               .kind = MPID_EVENT_ARRIVED,
+                               .kind = kind,
                                .peer = (int32_t)peer->rank,
                                .from = *from,
                                .bytes = bytes,

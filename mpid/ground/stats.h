@@ -79,10 +79,8 @@ static inline bool stats_is_open(void)
 }
 
 /* The lock is held. */
-void stats_keep_unexpected(const struct chan_peer *peer, const struct mpid_envelope *from, uint64_t bytes,
-                           bool rendezvous);
-void stats_keep_arrived(const struct chan_peer *peer, const struct mpid_envelope *from, uint64_t bytes,
-                        bool rendezvous);
+void stats_keep_message(enum mpid_event_kind kind, const struct chan_peer *peer, const struct mpid_envelope *from,
+                        uint64_t bytes, bool rendezvous);
 void stats_keep_connection(const struct chan_peer *peer, int old_state, int state);
 
 static inline bool stats_wants(enum mpid_event_kind kind)
@@ -95,7 +93,7 @@ static inline void stats_unexpected(const struct chan_peer *peer, const struct m
                                     uint64_t bytes, bool rendezvous)
 {
     if (stats_wants(MPID_EVENT_UNEXPECTED))
-        stats_keep_unexpected(peer, from, bytes, rendezvous);
+        stats_keep_message(MPID_EVENT_UNEXPECTED, peer, from, bytes, rendezvous);
 }
 
 static inline void stats_connection(const struct chan_peer *peer, int old_state, int state)

@@ -201,7 +201,7 @@ static void keep_arrived(const struct chan_peer *peer, const struct chan_head *h
                          bool rendezvous)
 {
     const struct mpid_envelope from = packet_envelope(head);
-    stats_keep_arrived(peer, &from, bytes, rendezvous);
+    stats_keep_message(MPID_EVENT_ARRIVED, peer, &from, bytes, rendezvous);
 }
 
 /* Like recv_arrived() and packet_place(), which they call: of the sink, while arrivals are wanted. So

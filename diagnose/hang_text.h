@@ -23,8 +23,8 @@
  * "send", "recv", "probe", "close", "ready": so many parts of a partitioned message (bytes) that
  * the program has not made ready, or "lock": that of a window at the rank tag of its communicator,
  * which peer holds, or, if that is the same rank, somebody. peer is a rank of the world, rank the same process in the
- * communicator; -1 is any, or unknown. A peer of another job is HANG_ELSEWHERE. root: as the call has it, or -1: it has none. begun: how
- * many collectives the rank has begun on the communicator. members and remote: ranks of the world,
+ * communicator; -1 is any, or unknown. A peer of another job is HANG_ELSEWHERE. root: as the call has it, or -1: it
+ * has none. begun: how many collectives the rank has begun on the communicator. members and remote: ranks of the world,
  * as "0-3,5"; remote is empty for an intracommunicator. "@job:2-4" are ranks of another job, which is the first eight
  * digits of its id.
  *

@@ -33,7 +33,7 @@ struct ordered {
     int status; /* its exit code; of a name, 0 or -errno */
     char *text; /* of a name that was found; or NULL */
     struct order_report *reports, **reports_end;
-    struct order_ear ear; /* what a child tells, by its socket */
+    struct order_ear ear; /* records of a child, by its socket */
 };
 
 /* What a job of a group has told. */

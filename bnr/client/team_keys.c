@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The keys of groups. Those of the world are its back end's. Of joint groups each member has a copy of all: a fence hands out the new ones. On the wire a key is u32 length of
- * the key, u32 length of the value, and both.
+ * The keys of groups. Those of the world are its back end's. Of a joint group each member has a copy of all: a fence
+ * hands out the new ones. On the wire a key is u32 length of the key, u32 length of the value, and both.
  */
 #include <stdlib.h>
 #include <string.h>

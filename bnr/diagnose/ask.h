@@ -45,9 +45,9 @@ struct ask {
     const struct table *table;
     char job[80];           /* "1234 (a.out)" */
     char program[PATH_MAX]; /* that makes the report */
-    struct filter *filter;  /* it runs; else NULL */
+    struct filter *filter;  /* it runs; NULL otherwise */
     struct below below;     /* the list is the caller's to set, after ask_start() */
-    char *report;           /* it waits for reports of spawned jobs; else NULL */
+    char *report;           /* it waits for reports of spawned jobs; NULL otherwise */
     uv_timer_t timer;
     struct ask_far *far; /* by rank; NULL: all are on this machine */
     void (*ask_far)(void *arg, uint32_t number);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Reports of the jobs that this one has spawned, each from its own mpiexec, by the program vireo, all at the same time. These
- * jobs add those of the jobs that they have spawned.
+ * Reports of the jobs that this one has spawned. The program vireo asks the mpiexec of each, all at the same time. A spawned
+ * job adds the reports of the jobs that it has spawned itself.
  */
 #ifndef BNR_BELOW_H
 #define BNR_BELOW_H
@@ -23,7 +23,7 @@ struct below {
     void *done_arg;
     struct below_one {
         struct below *below;
-        struct filter *filter; /* it is asked; else NULL */
+        struct filter *filter; /* it is asked; NULL otherwise */
         pid_t pid;
         char *text; /* NULL: none has come */
     } one[BELOW_MAX];

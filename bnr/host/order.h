@@ -55,7 +55,7 @@ enum { ORDER_TAG = 0x7fffffff, ORDER_HEAD = 8, ORDER_STAY = 0x53 };
 /* Write a record. */
 void order_record_put(uint8_t at[ORDER_RECORD], uint32_t what, int number, int status);
 
-/* What has been heard of the next record. */
+/* The part of the next record that has come. */
 struct order_ear {
     uint8_t at[ORDER_RECORD];
     size_t len;

@@ -57,7 +57,7 @@ void run_print_report(struct run *run)
         fputs(table, stderr);
     fprintf(stderr, "Deaths: mpiexec tells all ranks of each that dies");
     if (run->wide)
-        fprintf(stderr, ", and of hosts of which nothing is heard for %g s", (double)os_setting(OS_SETTING_LIVENESS_MS) / 1000);
+        fprintf(stderr, ", and of hosts that are silent for %g s", (double)os_setting(OS_SETTING_LIVENESS_MS) / 1000);
     fputs("\n", stderr);
     if (run->failures)
         fprintf(stderr, "Failures:\n%s", run->failures);

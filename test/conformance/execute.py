@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run one test under the prefix's mpiexec and judge it as the suite's own runner does.
+"""Run one test under a launcher and judge it as the suite's own runner does.
 
 This process becomes the reaper of orphans (prctl), so that whatever a test leaves behind
 is found, counted against the test, and ended before the next one starts.
@@ -30,15 +30,15 @@ def become_reaper():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def run(test, binary, prefix, seconds, launcher_args=()):
-    """Run test, with launcher_args too; return (reason it failed or None, seconds taken)."""
-    if test.mpiexec_args and not takes(prefix, tuple(test.mpiexec_args)):
-        return f"mpiexec does not take {' '.join(test.mpiexec_args)}", 0.0
+def run(test, binary, launcher, seconds):
+    """Run test by the words of launcher, which "-n" and its ranks follow; return (reason it failed or None,
+    seconds taken)."""
+    if test.mpiexec_args and not takes((*launcher, *test.mpiexec_args)):
+        return f"{launcher[0]} does not take {' '.join(test.mpiexec_args)}", 0.0
     limit = test.limit(seconds)
     # Both launchers' families read this as their own limit on the job.
     environment = {**os.environ, **test.env, "MPIEXEC_TIMEOUT": str(max(1, round(limit)))}
-    command = [os.path.join(prefix, "bin", "mpiexec"), *launcher_args, "-n", str(test.ranks),
-               *test.mpiexec_args, "./" + os.path.basename(binary), *test.args]
+    command = [*launcher, "-n", str(test.ranks), *test.mpiexec_args, "./" + os.path.basename(binary), *test.args]
     begin = time.monotonic()
     with tempfile.TemporaryFile() as output:
         try:
@@ -62,10 +62,10 @@ def run(test, binary, prefix, seconds, launcher_args=()):
 
 
 @functools.lru_cache(maxsize=None)
-def takes(prefix, args):
-    """Tell whether mpiexec with args runs at all: its refusal must not pass for the failure
-    that some tests are meant to end in."""
-    command = [os.path.join(prefix, "bin", "mpiexec"), *args, "-n", "1", "true"]
+def takes(launcher):
+    """Tell whether the words of launcher run at all: a refusal must not pass for the failure that some tests are
+    meant to end in."""
+    command = [*launcher, "-n", "1", "true"]
     try:
         return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, timeout=10, check=False).returncode == 0

@@ -46,6 +46,7 @@ struct backend_ops {
     int (*universe_size)(struct backend *b, int *size);
     /* Fill the index-th event; ev->data must stay valid during the delivery. */
     void (*event)(struct backend *b, uint32_t index, BNR_Event *ev);
+    void (*look)(struct backend *b); /* for news that nobody signals; called where callbacks run. NULL: there are none */
     void (*abort)(struct backend *b, int exit_code, const char *msg); /* does not return */
     void (*tolerate)(struct backend *b, bool on); /* NULL: nobody can be told */
     int (*answer)(struct backend *b, const void *text, size_t len);

@@ -136,8 +136,10 @@ int BNR_Init(const BNR_Init_attr *attr)
     } else if (!client.count) {
         client.backend->ops->rejoin(client.backend);
     }
-    if (!client.count)
+    if (!client.count) {
         teams_init(&client.world, client.backend);
+        client.calm = ~atomic_load(client.backend->asks);
+    }
     client.count++;
     if (attr)
         take_attr(attr);
@@ -199,10 +201,13 @@ int BNR_Backend_name(const char **name)
     return BNR_SUCCESS;
 }
 
-/* Answer a question, and let streams go on. */
+/* Answer a question, look for news, and let streams go on. */
 static __attribute__((cold, noinline)) int look_up(uint32_t asks)
 {
+    const struct backend_ops *ops = client.backend->ops;
     int run = 0;
+    if (ops->look)
+        ops->look(client.backend);
     if (client.asked && asks != client.asks) {
         client.asks = asks;
         client.asked(client.asked_arg);
@@ -212,7 +217,7 @@ static __attribute__((cold, noinline)) int look_up(uint32_t asks)
         run += client.turn();
     if (client.has_groups && (team_calls_are() || client.turns++ % TEAM_TURNS == 0))
         teams_step(0);
-    client.calm = client.asked && !client.turn && !client.has_groups ? asks : ~asks;
+    client.calm = client.asked && !client.turn && !client.has_groups && !ops->look ? asks : ~asks;
     return run;
 }
 

@@ -3,8 +3,8 @@
 /*
  * The back end of a process that another project's manager started (manager.h). The manager gives a key-value space
  * whose values are seen after a fence, and no more. So BNR_Init waits for all processes of the job, the device fences
- * once more after its card, and nothing comes later: neither keys, nor events, nor xcasts. Ranks of one host share
- * memory as under mpiexec (host_memory.h).
+ * once more after its card, and nothing comes later: neither keys nor xcasts. Ranks of one host share memory as under
+ * mpiexec (host_memory.h), and learn of each other's deaths by it (presence.h); events are of these alone.
  *
  * Keys beside the device's: "job" of rank 0 holds the group's id and secret; "host" describes a rank's host; "mapped"
  * says whether the manager's list of nodes is true for a rank.
@@ -23,6 +23,7 @@
 #include "bnr/client/backend.h"
 #include "bnr/client/host_memory.h"
 #include "bnr/client/manager.h"
+#include "bnr/client/presence.h"
 #include "bnr/host/host.h"
 #include "bnr/host/kvs.h"
 #include "bnr/host/table.h"
@@ -46,6 +47,11 @@ struct managed_host {
     char mask[MASK_DIGITS + 1]; /* hexadecimal digits for four processors each, the first ones first */
 };
 
+struct managed_end {
+    int rank;
+    bool well;
+};
+
 struct managed {
     struct backend base;
     struct backend_ops ops; /* with the manager's name */
@@ -59,10 +65,13 @@ struct managed {
     int nodes, *ranks, *cpus;    /* of each node: ranks, and processors that these may use; 0: not counted yet */
     struct managed_host **host;  /* of each rank; NULL: not asked for yet */
     int memory;                  /* descriptor; -1: none */
+    struct presence *presence;   /* of this host's processes; NULL: nobody tells of their ends */
+    struct managed_end *ends;    /* of them, in the order of notice */
+    _Atomic uint32_t end_count;
     unsigned char *value;        /* of the last get */
 };
 
-static const _Atomic uint32_t no_events;
+static const _Atomic uint32_t no_asks;
 static const _Atomic uint64_t no_letters;
 
 static struct managed *self_of(struct backend *b)
@@ -285,9 +294,14 @@ static int find_nodes(struct managed *p, bool is_mapped)
     return rc || is_true ? rc : count_nodes(p);
 }
 
+/* The manager ends the job when a process fails, or the user wants it to go on; then deaths on this host are known. */
 static int managed_is_alive(struct backend *b, int rank)
 {
-    return 1; /* the manager ends the job when a process fails */
+    const struct managed *p = self_of(b);
+    for (uint32_t i = 0; i < p->end_count; i++)
+        if (p->ends[i].rank == rank)
+            return 0;
+    return 1;
 }
 
 static void managed_locality(struct backend *b, int rank, int *node, int *local_rank, int *local_size)
@@ -365,7 +379,25 @@ static int managed_universe_size(struct backend *b, int *size)
 
 static void managed_event(struct backend *b, uint32_t index, BNR_Event *ev)
 {
-    ev->type = 0;
+    const struct managed_end *end = &self_of(b)->ends[index];
+    ev->type = end->well ? BNR_EV_PROC_EXIT : BNR_EV_PROC_FAILED;
+    ev->rank = end->rank;
+    ev->joined = 1;
+}
+
+static void note_end(int local, bool well, void *arg)
+{
+    struct managed *p = arg;
+    int rank = managed_member(&p->base, p->node[p->base.rank], local);
+    p->ends[p->end_count] = (struct managed_end){rank, well};
+    atomic_fetch_add_explicit(&p->end_count, 1, memory_order_release);
+}
+
+static void managed_look(struct backend *b)
+{
+    struct managed *p = self_of(b);
+    if (p->presence)
+        presence_look(p->presence, note_end, p);
 }
 
 static void managed_abort(struct backend *b, int exit_code, const char *msg)
@@ -399,6 +431,8 @@ static void managed_leave(struct backend *b)
 {
     struct managed *p = self_of(b);
     p->has_left = true;
+    if (p->presence)
+        presence_leave(p->presence, true);
     if (p->manager)
         p->manager->idle = NULL;
 }
@@ -412,6 +446,8 @@ static void managed_rejoin(struct backend *b)
 {
     struct managed *p = self_of(b);
     p->has_left = false;
+    if (p->presence)
+        presence_leave(p->presence, false);
     if (p->manager)
         p->manager->idle = run_idle;
 }
@@ -430,6 +466,7 @@ static const struct backend_ops managed_ops = {
     .app = managed_app,
     .universe_size = managed_universe_size,
     .event = managed_event,
+    .look = managed_look,
     .abort = managed_abort,
     .answer = managed_answer,
     .xcast = managed_xcast,
@@ -494,9 +531,14 @@ static int share_memory(struct managed *p)
     int node = p->node[p->base.rank], count = p->ranks[node];
     if (count < 2)
         return 0;
-    p->memory = host_memory_share(p->base.secret, node, p->local[p->base.rank], count, (uint64_t)count * TABLE_REGION,
-                                 MEMORY_MS, &step);
-    return p->memory >= 0 ? 0 : os_fail(p->memory, "the memory of the %d processes on this host: cannot %s", count, step);
+    uint64_t size = (uint64_t)count * TABLE_REGION;
+    p->memory = host_memory_share(p->base.secret, node, p->local[p->base.rank], count, size + presence_size(count),
+                                  MEMORY_MS, &step);
+    if (p->memory < 0)
+        return os_fail(p->memory, "the memory of the %d processes on this host: cannot %s", count, step);
+    p->ends = calloc((size_t)count, sizeof(*p->ends));
+    p->presence = p->ends ? presence_begin(p->memory, size, p->local[p->base.rank], count) : NULL;
+    return p->ends ? 0 : -ENOMEM;
 }
 
 static int join(struct managed *p)
@@ -529,7 +571,8 @@ int managed_join(struct backend **b)
     p->manager = m;
     p->base.rank = m->rank;
     p->base.size = m->size;
-    p->base.events = p->base.asks = &no_events;
+    p->base.events = &p->end_count;
+    p->base.asks = &no_asks;
     p->base.letters = &no_letters;
     p->pid = getpid();
     rc = join(p);

@@ -311,8 +311,8 @@ static void report_deaths(void)
     bool is_asked = os_setting(OS_SETTING_REPORT) && !device.world.rank && device.world.size > 1;
     if (!is_asked || BNR_Query_caps(&caps) || caps & BNR_CAP_EVENTS || BNR_Backend_name(&name))
         return;
-    fprintf(stderr, "Deaths: this launcher (%s) tells ranks of none. A rank finds a peer dead if their connection breaks, as "
-            "over tcp, and never if they share memory. Vireo's own mpiexec tells of all.\n", name);
+    fprintf(stderr, "Deaths: this launcher (%s) tells ranks of none. A rank finds a peer of its host dead by the memory that "
+            "they share, and others if their connection breaks. Vireo's own mpiexec tells of all.\n", name);
 }
 
 static int start_first(size_t request_size, char *why, size_t size)

@@ -4,8 +4,9 @@
 
 usage: manager_ends.py WORK ROUNDS MANAGER...
 
-WORK is test/bnr/work.c; a MANAGER is hydra, mpirun, pmi2 or pmix, the last two by srun. Each round kills a rank, has one
-end without MPI_Finalize, and has one abort, while others wait for it in MPI.
+WORK is test/bnr/work.c; a MANAGER is hydra, mpirun, pmi2 or pmix, the last two by srun. With "-on" srun
+lets others go on when a rank fails, as it does by default: then ranks end the job. Each round kills a rank, has one end
+without MPI_Finalize, and has one abort, while others wait for it in MPI.
 """
 import os
 import pathlib
@@ -19,12 +20,14 @@ import marked    # noqa: E402
 
 LIMIT = 60 # seconds
 PREFIXES = ("BNR_", "OMPI_", "PMI_", "PMIX_", "VIREO_")
-SRUN = ("srun", "--quiet", "--kill-on-bad-exit=1", "--overcommit")
+SRUN = ("srun", "--quiet", "--overcommit")
 MANAGERS = {
     "hydra": ("mpiexec.hydra",),
     "mpirun": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"),
-    "pmi2": (*SRUN, "--mpi=pmi2"),
-    "pmix": (*SRUN, "--mpi=pmix", "-N1"),
+    "pmi2": (*SRUN, "--kill-on-bad-exit=1", "--mpi=pmi2"),
+    "pmi2-on": (*SRUN, "--kill-on-bad-exit=0", "--mpi=pmi2"),
+    "pmix": (*SRUN, "--kill-on-bad-exit=1", "--mpi=pmix", "-N1"),
+    "pmix-on": (*SRUN, "--kill-on-bad-exit=0", "--mpi=pmix", "-N1"),
 }
 RANKS = 3
 # What rank 1 does, while rank 0 waits for it in MPI and others sleep outside; the status that a manager which passes

@@ -233,7 +233,8 @@ def check_others(slurm, build):
 def check_ends(slurm, build):
     """Ranks that end badly below srun."""
     ends = pathlib.Path(__file__).resolve().parent.parent / "bnr/manager_ends.py"
-    done = subprocess.run([sys.executable, str(ends), f"{build}/test/bnr/mpi_work", "2", *slurm.plugins()],
+    ways = [way + on for way in slurm.plugins() for on in ("", "-on")]
+    done = subprocess.run([sys.executable, str(ends), f"{build}/test/bnr/mpi_work", "2", *ways],
                           env=slurm.environment, capture_output=True, text=True, timeout=200)
     claim("each bad end has a status and a line, and leaves nothing", done.returncode == 0, done.stdout, done.stderr)
 

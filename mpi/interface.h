@@ -6,7 +6,7 @@
  * A scalar count widens by itself. An array of int is copied into an array of 64-bit integers
  * that lives until the _c function returns: here if it is short, otherwise from malloc.
  *
- * interface_length and interface_no_mem need to know communicators; mpi/comm/comm.c defines them.
+ * interface_length and interface_no_mem need to know communicators; mpi/comm/comm_twin.c defines them.
  * The rest is in mpi/interface.c.
  */
 

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Objects and messages that a program leaves behind; see left.h. */
+/* Objects that a program leaves behind; see left.h. */
 #include "mpi/left.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "include/mpid.h"
-#include "mpi/comm/comm_list.h"
-#include "mpi/comm/context.h"
-#include "mpi/name.h"
-#include "mpi/request/compared.h"
 #include "mpi/world.h"
 #include "os/clock.h"
 #include "os/hash.h"
@@ -115,22 +110,8 @@ static void tell_place(void)
             *line ? ")" : "");
 }
 
-static void tell_message(void *arg, const struct mpid_envelope *env, uint64_t bytes)
-{
-    char name[MPI_MAX_OBJECT_NAME];
-    int *told = arg;
-    if (env->context % CONTEXT_STEP != CONTEXT_P2P || (*told)++ == PLACES_MAX)
-        return;
-    comm_list_name(env->context, name);
-    dprintf(STDERR_FILENO,
-            "--check: rank %d leaves a message from rank %d unreceived at MPI_Finalize: %" PRIu64
-            " bytes, tag %d, %s\n",
-            world_facts.rank, env->rank, (uint64_t)compared_bytes((int64_t)bytes), env->tag, name);
-}
-
 void left_tell(void)
 {
-    int told = 0;
     if (!left_is_watched)
         return;
     os_lock_slow(&lock);
@@ -139,5 +120,4 @@ void left_tell(void)
     while (table)
         drop(table);
     os_unlock_slow(&lock);
-    mpid_each_unreceived(tell_message, &told);
 }

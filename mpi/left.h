@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Objects and messages that a program leaves behind at MPI_Finalize, for mpiexec --check: requests,
- * communicators and datatypes by the line that made them, and messages that were not received.
+ * Objects that a program leaves behind at MPI_Finalize, for mpiexec --check: requests, communicators
+ * and datatypes by the line that made them.
  *
  * While nothing is watched, each made or freed object costs one test.
  */

@@ -28,8 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/comm/agree.h"
-#include "mpi/comm/comm.h"
 #include "os/lock.h"
 #include "os/random.h"
 
@@ -150,16 +148,21 @@ void context_raise(struct context_bid *best, const struct context_bid *other)
             best->value[i] = other->value[i];
 }
 
-/* All make one at a time. */
-static int settle_in_order(uint64_t mine, uint64_t best, uint32_t *context)
+bool context_needs_vote(const struct context_bid *best)
 {
-    if (best < mine || best >= half)
+    return best->value[SEVERAL];
+}
+
+int context_settle_in_order(const struct context_bid *mine, const struct context_bid *best, uint32_t *context)
+{
+    uint64_t place = best->value[ORDER];
+    if (place < mine->value[ORDER] || place >= half)
         return MPI_ERR_INTERN;
     os_lock(&lock);
-    if (next <= best)
-        next = (uint32_t)best + 1;
+    if (next <= place)
+        next = (uint32_t)place + 1;
     os_unlock(&lock);
-    *context = CONTEXT_FIRST + (uint32_t)best * CONTEXT_STEP;
+    *context = CONTEXT_FIRST + (uint32_t)place * CONTEXT_STEP;
     return MPI_SUCCESS;
 }
 
@@ -233,58 +236,4 @@ uint32_t context_settle_loan(struct context_loan *loan, const uint64_t *all)
     }
     return chosen == CONTEXT_LENT ? CONTEXT_NONE
                                   : CONTEXT_FIRST + (half + loan->first + chosen) * CONTEXT_STEP;
-}
-
-/* ---- at once ---- */
-
-int context_settle(const struct agree *who, struct context_bid mine, struct context_bid best,
-                   uint32_t *context)
-{
-    struct context_deal deal = {.mine = mine};
-    uint64_t refused;
-    if (!best.value[SEVERAL])
-        return settle_in_order(mine.value[ORDER], best.value[ORDER], context);
-    for (;;) {
-        int rc = context_consider(&deal, &best, &refused);
-        if (rc)
-            return rc;
-        rc = agree_max(who, &refused, 1);
-        if (context_conclude(&deal, refused || rc)) {
-            *context = deal.context;
-            return MPI_SUCCESS;
-        }
-        if (!rc) {
-            context_offer(&deal, &best);
-            rc = agree_max(who, best.value, CONTEXT_VALUES);
-        }
-        if (rc)
-            return rc;
-    }
-}
-
-int context_agree_among(const struct agree *who, uint64_t *extra, int count, uint32_t *context)
-{
-    struct context_bid mine = context_bid(), best;
-    uint64_t values[AGREE_VALUES];
-    memcpy(values, mine.value, sizeof(mine.value));
-    for (int i = 0; i < count; i++)
-        values[CONTEXT_VALUES + i] = extra[i];
-    int rc = agree_max(who, values, CONTEXT_VALUES + count);
-    if (rc)
-        return rc;
-    memcpy(best.value, values, sizeof(best.value));
-    for (int i = 0; i < count; i++)
-        extra[i] = values[CONTEXT_VALUES + i];
-    return context_settle(who, mine, best, context);
-}
-
-int context_agree(struct comm *comm, struct group *group, uint32_t *context)
-{
-    struct agree who = {
-        .comm = comm,
-        .group = group,
-        .context = comm->context + CONTEXT_COLL,
-        .tag = COMM_AGREE_TAG,
-    };
-    return context_agree_among(&who, NULL, 0, context);
 }

@@ -52,6 +52,11 @@ void context_several(void);
 struct context_bid context_bid(void);
 void context_raise(struct context_bid *best, const struct context_bid *other);
 
+/* Whether members that make several at once are among those of the best bid: they vote. The others settle
+ * without a word. Returns MPI_SUCCESS, or MPI_ERR_INTERN for a bid that no member can have made. */
+bool context_needs_vote(const struct context_bid *best);
+int context_settle_in_order(const struct context_bid *mine, const struct context_bid *best, uint32_t *context);
+
 /* Settle on a context: mine is this process's bid, and best the maximum over all members. Argument
  * who: the members. Returns MPI_SUCCESS or an error class: MPI_ERR_OTHER if all are in use. */
 int context_settle(const struct agree *who, struct context_bid mine, struct context_bid best,

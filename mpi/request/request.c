@@ -7,7 +7,6 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
-#include "mpi/request/persist.h"
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"
@@ -22,7 +21,6 @@ void request_init(void)
     request_store.lock = (struct os_lock)OS_LOCK_INIT;
     os_pool_init_known(&request_store.pool, offsetof(struct request, dev) + mpid_space_seal(MPID_SPACE_REQUEST),
                        16);
-    persist_init();
 }
 
 void request_fini(void)

@@ -22,7 +22,9 @@
 #include "mpi/left.h"
 #include "mpi/region/region.h"
 #include "mpi/request/buffer.h"
+#include "mpi/request/persist.h"
 #include "mpi/request/request.h"
+#include "mpi/request/unreceived.h"
 #include "mpi/type/type.h"
 #include "mpi/win/win_helper.h"
 #include "mpi/world.h"
@@ -87,6 +89,7 @@ static int start_modules(char *why, size_t size)
     if (is_there)
         return 0;
     request_init();
+    persist_init();
     comm_open_space();
     if (region_reserve()) {
         snprintf(why, size, "no space in communicators and regions");
@@ -249,6 +252,7 @@ int init_end(void)
     /* Unlocked: a peer that this process waits for may wait for a session of this process. */
     mpid_end_world(alone);
     left_tell();
+    unreceived_tell();
     lock_to_leave();
     comm_fini();
     info_fini();

@@ -15,6 +15,8 @@
 #include <cmocka.h>
 
 #include "diagnose/hang_text.h"
+#include "mpi/comm/agree.h"
+#include "mpi/comm/comm.h"
 #include "mpi/comm/context.c"
 
 /* mpiexec's report of a hang takes contexts for what they are. */
@@ -87,8 +89,7 @@ static void reset_all(uint32_t places)
     }
 }
 
-/* The library's own is not needed here, but for context_settle(): one process, which always
- * agrees with itself. */
+/* For context_settle(): one process, which always agrees with itself. */
 int agree_max(const struct agree *who, uint64_t *values, int count)
 {
     (void)who;

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fail where more files, or folders, need each other in a circle than before.
 
-usage: check_knots.py BUILD [-v]
+usage: check_knots.py BUILD [-v]    -v: all figures, and of each knot the arrows that hold it together
 
 A file needs another if its object has a symbol undefined that the other one's object defines. A knot
 is a set of files each of which needs every other, by some way. Counted are the files of the largest
 knot within each folder, those of the largest one of all mpid/ and of all mpi/, and the folders of each
 layer that need each other. CEILINGS has today's numbers, which may only be lowered; GOALS has what they are to be.
+
+Of a knot that is too large it prints a small set of arrows without which there is no knot, each with the
+symbols that make it: move these functions to where they belong, or have the user registered from above.
 """
 import collections
 import json
@@ -19,8 +22,8 @@ import sys
 LAYERS = ("os", "channels", "bnr", "mpid", "mpi", "diagnose", "profile", "romio", "queues")
 # Of folders that are not named here no two files need each other.
 CEILINGS = {"bnr/client": 2, "bnr/run": 5, "bnr/tools": 6, "channels/ofi": 6, "channels/shm": 2,
-            "channels/tcp": 6, "diagnose": 3, "mpi/*": 44, "mpi/coll": 11,
-            "mpi/comm": 3, "mpi/request": 2, "mpi/tool": 3, "mpi/type": 3, "mpid/*": 4, "mpid/conn": 4,
+            "channels/tcp": 6, "diagnose": 3, "mpi/*": 4, "mpi/coll": 4,
+            "mpi/comm": 3, "mpi/tool": 3, "mpi/type": 3, "mpid/*": 4, "mpid/conn": 4,
             "mpid/message": 3, "mpid/peers": 2, "profile": 4, "romio": 11}
 ACROSS = {"bnr": 4, "mpi": 6}
 SLACK = 1 # so much larger is let through, for changes that were on their way when this check began
@@ -84,6 +87,32 @@ def knots(arrows):
     return sorted(found, key=len, reverse=True)
 
 
+def back(arrows, order):
+    """The arrows that run against an order."""
+    place = {a: i for i, a in enumerate(order)}
+    return [(a, b) for a in order for b in sorted(arrows[a]) if place.get(b, -1) > place[a]]
+
+
+def holding(arrows, part):
+    """Few arrows that hold a knot together: those that run up in an order of its files, which is made
+    better by moving one file at a time, while that helps."""
+    arrows = {a: arrows[a] & set(part) for a in part}
+    order = sorted(part, key=lambda a: (len(arrows[a]) - sum(a in to for to in arrows.values()), a))
+    better = True
+    while better:
+        better = False
+        for a in sorted(order):
+            rest = [b for b in order if b != a]
+            costs = [len(arrows[a])] # at the bottom all that it needs is above it
+            for b in rest:
+                costs.append(costs[-1] + (a in arrows[b]) - (b in arrows[a]))
+            place = costs.index(min(costs))
+            if costs[place] < costs[order.index(a)]:
+                order = rest[:place] + [a] + rest[place:]
+                better = True
+    return back(arrows, order)
+
+
 def within(arrows, holds):
     """The graph of the files that hold."""
     return {a: {b for b in to if holds(b)} for a, to in arrows.items() if holds(a)}
@@ -93,13 +122,22 @@ def folder(path):
     return str(path.parent)
 
 
+def explain(arrows, part, symbols_of):
+    """Print the arrows that hold a knot together."""
+    for a, b in holding(arrows, part):
+        print(f"    {a} -> {b}: {' '.join(sorted(symbols_of[a, b]))}")
+
+
 def main(build, *options):
     build = pathlib.Path(build).resolve()
     files = list(objects(build))
     defined, needed = symbols(shutil.which("gcc-nm") or "nm", files)
-    arrows = {source: set() for source, _ in files}
+    arrows, symbols_of = {source: set() for source, _ in files}, collections.defaultdict(set)
     for source, names in needed.items():
-        arrows[source] |= {other for n in names for other in defined.get(n, ()) if other != source}
+        for name in names:
+            for other in defined.get(name, set()) - {source}:
+                arrows[source].add(other)
+                symbols_of[source, other].add(name)
     folders = sorted({folder(a) for a in arrows})
     found = {f: knots(within(arrows, lambda p, f=f: folder(p) == f)) for f in folders}
     for layer in ("mpid", "mpi"):
@@ -119,6 +157,8 @@ def main(build, *options):
             print(f"{what}: {most} need each other, at most {limit}: {' '.join(map(str, parts[0]))}")
         elif most < limit or "-v" in options:
             print(f"{what}: {most} need each other, at most {limit}")
+        if what in found and most > (0 if "-v" in options else limit + SLACK):
+            explain(arrows, parts[0], symbols_of)
     if not files:
         print(f"{build}: no object files; build first")
     print(f"{'knots: ' + str(bad) + ' are larger' if bad else 'knots ok'}: {len(arrows)} files, "

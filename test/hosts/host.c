@@ -110,6 +110,30 @@ static void take_identity(const struct plan *plan, const char *name)
         not_allowed("a host's name");
 }
 
+/* More hosts than these do not ask each other for their links: the kernel keeps what it hears, for all networks of
+ * this machine together, in 1,024 places by its default. */
+enum { HOSTS_THAT_ASK = 24 };
+
+/* Know where all others are, where they are too many to be asked for. */
+static void take_neighbours(const struct plan *plan, int number)
+{
+    size_t size = (size_t)plan->networks * (size_t)plan->hosts * 256 + 1, len = 0;
+    char *lines = calloc(1, size), address[64];
+    if (!lines)
+        die("no memory");
+    for (int i = 0; i < 2 * plan->networks * plan->hosts; i++) {
+        int network = i / 2 % plan->networks, other = i / 2 / plan->networks;
+        host_address(address, other, network, i % 2 ? 6 : 4);
+        if (other != number)
+            len += (size_t)snprintf(lines + len, size - len,
+                                    "neigh add %s lladdr 02:00:00:%02x:%02x:%02x dev eth%d nud permanent\n", address,
+                                    network, other >> 8, other & 0xff, network);
+    }
+    if (!run_ip(lines))
+        not_allowed("neighbours of a host");
+    free(lines);
+}
+
 static void take_addresses(const struct plan *plan, int number)
 {
     char lines[2048] = "link set lo up\n", four[64], six[64];
@@ -204,6 +228,8 @@ void host_main(const struct plan *plan, int number, int go, int ready)
     if (read(go, &byte, 1) != 1)
         _exit(1);
     take_addresses(plan, number);
+    if (plan->hosts > HOSTS_THAT_ASK)
+        take_neighbours(plan, number);
     int listener = listen_for_agent(name);
     start_servers(plan);
     if (chdir("/") || write(ready, &byte, 1) != 1)

@@ -467,8 +467,9 @@ void connect_told(BNR_Group group, int from, int tag, const void *data, size_t l
 bool connect_poll(void)
 {
     bool moved = false, news = device_take_news(&device.news_seen);
-    struct opening *opening, *next;
-    DL_FOREACH_SAFE(device.openings, opening, next)
+    struct opening *opening;
+    opening_walk();
+    while ((opening = opening_walk_next()) != NULL)
         moved |= poll_vc(opening->vc, news);
     return moved;
 }

@@ -72,10 +72,29 @@ bool mpid_has_other_long_double(struct vc *vc)
     }
 }
 
+/* The next one of the walk that goes on. */
+static struct opening *walk_next;
+
+void opening_walk(void)
+{
+    walk_next = device.openings;
+}
+
+struct opening *opening_walk_next(void)
+{
+    struct opening *opening = walk_next;
+    if (opening)
+        walk_next = opening->next;
+    return opening;
+}
+
 static void unlist(struct opening *opening)
 {
-    if (opening->listed)
-        DL_DELETE(device.openings, opening);
+    if (!opening->listed)
+        return;
+    if (opening == walk_next)
+        walk_next = opening->next;
+    DL_DELETE(device.openings, opening);
     opening->listed = false;
 }
 

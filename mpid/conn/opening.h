@@ -48,4 +48,8 @@ void opening_add_reason(struct opening *opening, const char *channel, const char
 void opening_end(struct vc *vc);
 void opening_free(struct vc *vc);
 
+/* Go through all that are under way, of which any may end meanwhile: begin, and the next one; NULL: that was all. */
+void opening_walk(void);
+struct opening *opening_walk_next(void);
+
 #endif

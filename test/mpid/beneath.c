@@ -361,6 +361,10 @@ static int link_to(struct chan *made, struct chan_peer *peer, const char *theirs
                    struct chan_link **link)
 {
     bool listens = strcmp(theirs, "a=none") != 0;
+    void (*linking)(void) = beneath.linking;
+    beneath.linking = NULL;
+    if (linking)
+        linking();
     require(!strcmp(theirs, "a=b") || !listens, "another card");
     beneath.links++;
     if (beneath.refusal || !listens)

@@ -61,6 +61,7 @@ extern struct beneath {
     void *got;        /* the cookie of the get that is pending, unlinked or not; NULL: none */
     struct chan_peer *got_of;
     void (*during)(void); /* called within the next progress() */
+    void (*linking)(void); /* called within the next link() */
     int turns;                    /* calls of progress() */
     int asked;                    /* calls of BNR_Get_alloc() */
     bool ends_well;               /* the next end is one after MPI_Finalize */

@@ -20,7 +20,8 @@
 
 enum {
     LOW = 0,
-    HIGH = 2
+    HIGH = 2,
+    LAST = 3
 }; /* peers of lower and higher rank than ours */
 
 enum {
@@ -42,6 +43,15 @@ static void turn_until(int links, uint32_t rank, enum vc_state state)
 {
     uint64_t limit_ns = os_now_ns() + 5000000000u;
     while (beneath.links < links && beneath_vc(rank)->state != state) {
+        (void)mpid_progress();
+        assert_true(os_now_ns() < limit_ns);
+    }
+}
+
+static void turn_until_done(const struct mpid_request *request)
+{
+    uint64_t limit_ns = os_now_ns() + 5000000000u;
+    while (!mpid_is_complete(request)) {
         (void)mpid_progress();
         assert_true(os_now_ns() < limit_ns);
     }
@@ -397,6 +407,37 @@ static void test_news_of_leaving(void **state)
     assert_int_equal(request.error, MPID_LOST);
 }
 
+static void lose_high(void)
+{
+    vc_fail(beneath_vc(HIGH), MPID_NO_MEMORY, "the test wants it so");
+}
+
+/* A step of one connection that waits may end the next one, for instance if memory is short for a packet to that
+ * peer. */
+static void test_next_one_ends(void **state)
+{
+    (void)state;
+    static struct mpid_request first, second, third;
+    for (uint32_t rank = 0; rank < BENEATH_RANKS; rank++)
+        beneath.has_card[rank] = false;
+    assert_int_equal(send_word(LOW, 0, &first), MPID_STARTED);
+    assert_int_equal(send_word(HIGH, 0, &second), MPID_STARTED);
+    assert_int_equal(send_word(LAST, 0, &third), MPID_STARTED);
+    for (uint32_t rank = 0; rank < BENEATH_RANKS; rank++)
+        beneath.has_card[rank] = true;
+    beneath.linking = lose_high;
+    beneath_news++;
+    turn_until(INT_MAX, LAST, VC_CONNECTING);
+    assert_state(LOW, VC_CONNECTING);
+    assert_state(HIGH, VC_FAILED);
+    assert_int_equal(second.error, MPID_NO_MEMORY);
+    assert_int_equal(beneath.links, 2);
+    beneath_open(LOW);
+    beneath_open(LAST);
+    turn_until_done(&first);
+    turn_until_done(&third);
+}
+
 /* How many rounds of news there are to be, and have been. */
 static _Atomic int wanted_rounds, given_rounds;
 enum { LAST_ROUND = -1, ROUNDS = 100000 };
@@ -490,6 +531,7 @@ int main(void)
         DEVICE_TEST(test_listens_late_meanwhile),
         NEWS_TEST(test_news_of_card),        NEWS_TEST(test_news_of_leaving),
         NEWS_TEST(test_news_of_the_end),     NEWS_TEST(test_news_amid_looks),
+        NEWS_TEST(test_next_one_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

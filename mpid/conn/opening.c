@@ -14,6 +14,7 @@
 #include "mpid/conn/foreign.h"
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/wait/wake.h"
 #include "os/clock.h"
 #include "os/lock.h"
 #include "os/settings.h"
@@ -110,6 +111,8 @@ struct opening *opening_get(struct vc *vc)
     if (!opening->listed) {
         DL_APPEND(device.openings, opening);
         opening->began_ns = os_now_ns();
+        if (wake_is_wanted())
+            wake_on_channels(); /* it sleeps without hearing of cards, and knows no time of this one */
     }
     opening->listed = true;
     return opening;

@@ -39,6 +39,7 @@
 #include "mpid/wait/deliver.h"
 #include "mpid/wait/progress.h"
 #include "mpid/wait/wait.h"
+#include "mpid/wait/wake.h"
 #include "os/clock.h"
 #include "os/settings.h"
 
@@ -176,6 +177,8 @@ void mpid_end_world(bool alone)
     os_lock(&device.lock);
     device.finalizing = true;
     device.final_ns = os_now_ns();
+    if (wake_is_wanted())
+        wake_on_channels(); /* a thread that uses a session: now it is to hear of keys */
     (void)say("finished");
     os_unlock(&device.lock);
     mpid_wait_condition(&closed, &closing);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "mpid/conn/connect.h"
 #include "mpid/ground/device.h"
 #include "mpid/wait/car.h"
 #include "mpid/wait/progress.h"
@@ -173,12 +174,38 @@ static void test_nothing_watched(void **state)
     assert_int_equal(pthread_join(waiter.thread, NULL), 0);
 }
 
+static void connect_to(void *vc)
+{
+    connect_start(vc);
+}
+
+/* A connection that waits for a card, begun while a thread sleeps on the channels: that has to hear of news from now
+ * on. */
+static void test_card_awaited(void **state)
+{
+    (void)state;
+    struct waiter waiter = {.watches = true};
+    struct vc *vc = beneath_vc(PEER);
+    beneath.has_card[PEER] = false;
+    begin(&waiter);
+    assert_int_equal(wakes_by(1, connect_to, vc), 1);
+    assert_state(PEER, VC_BINDING);
+    assert_int_equal(wakes_by(1, connect_to, vc), 0);
+    assert_int_equal(wakes_by(1, complete, &waiter.awaited), 1);
+    assert_int_equal(pthread_join(waiter.thread, NULL), 0);
+    beneath.has_card[PEER] = true;
+    while (vc->state == VC_BINDING)
+        (void)mpid_progress();
+    beneath_open(PEER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_told_is_not_watched, start, stop),
         cmocka_unit_test_setup_teardown(test_nothing_watched, start, stop),
         cmocka_unit_test_setup_teardown(test_no_room, start, stop),
+        cmocka_unit_test_setup_teardown(test_card_awaited, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,9 @@
  * computes answers a call late, hence a limit. */
 static const uint64_t last_ns = 60000000000, quiet_ns = 100000000, quiet_most_ns = 3000000000;
 enum { QUIET_TRIPS = 8 };
-/* Until HELLO is said again, and then twice as long each time: a peer that computes finds few of them. */
-static const uint64_t again_ns = 1000000000;
+/* Until HELLO is said again, and then twice as long each time, up to a limit: a peer that computes finds few of
+ * them. */
+static const uint64_t again_ns = 1000000000, again_most_ns = 64000000000;
 
 /* ---- words to say ---- */
 
@@ -320,7 +321,9 @@ int ofi_link_begin(struct ofi_link *link, struct ofi *ofi, struct chan_peer *pee
     ofi->links = link;
     ofi->watched = true;
     ofi->base.links++;
-    return chan_slot_set(ofi->env, peer, ofi->slot, link);
+    link->last_word = ofi_stranger_make();
+    int rc = chan_slot_set(ofi->env, peer, ofi->slot, link);
+    return rc || link->last_word ? rc : -ENOMEM;
 }
 
 struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_t to)
@@ -365,6 +368,21 @@ static void forget_sends(struct ofi_link *link)
     }
 }
 
+/* Tell the peer of the end, if it knows the link. */
+static void say_bye(struct ofi_link *link)
+{
+    struct ofi_say bye = link->say;
+    bool is_known = link->state == OFI_CALLING && bye.theirs && !link->ended && !link->broken;
+    if (is_known)
+        bye.kinds = 0;
+    bye.kinds |= 1u << OFI_BYE;
+    if (link->last_word && (is_known || is_standing(link)))
+        ofi_stranger_tell(link->ofi, link->last_word, &bye);
+    else
+        free(link->last_word);
+    link->last_word = NULL;
+}
+
 static void bury(struct ofi_link *link)
 {
     link->ofi->base.links--;
@@ -375,14 +393,7 @@ void ofi_link_free(struct ofi_link *link)
 {
     struct ofi *ofi = link->ofi;
     struct ofi_link **at = &ofi->links;
-    if (is_standing(link)) {
-        struct ofi_say bye = link->say;
-        bye.kinds |= 1u << OFI_BYE;
-        ofi_stranger_tell(ofi, &bye);
-    } else if (link->state == OFI_CALLING && link->say.theirs && !link->ended && !link->broken) {
-        struct ofi_say bye = {link->say.to, link->say.theirs, 1u << OFI_BYE, 0};
-        ofi_stranger_tell(ofi, &bye); /* which may rely on it */
-    }
+    say_bye(link);
     ofi->chores = true; /* the same process may wait to be let in */
     while (*at != link)
         at = &(*at)->next;
@@ -485,7 +496,8 @@ static void call_again(struct ofi *ofi, uint64_t now_ns)
     for (struct ofi_link *link = ofi->links; link; link = link->next) {
         if (!calls_again(link) || now_ns < link->again_ns)
             continue;
-        link->again_step_ns *= 2;
+        if (link->again_step_ns < again_most_ns)
+            link->again_step_ns *= 2;
         link->again_ns = now_ns + link->again_step_ns;
         say(link, OFI_HELLO);
     }

@@ -27,6 +27,7 @@ struct ofi_link {
     struct ofi *ofi;
     struct ofi_link *next;
     struct ofi_say say;
+    struct ofi_stranger *last_word; /* room for BYE, so that memory cannot be short for that */
     enum ofi_state state;
     uint64_t name;
     uint64_t called_as;   /* the name that the caller knew before WELCOME; 0: we are the caller */
@@ -109,8 +110,10 @@ int ofi_stranger_welcome(struct ofi *ofi);
 void ofi_stranger_is_linked(struct ofi *ofi, const struct ofi_link *link);
 /* A frame to a stranger's name. Returns the number of upcalls. */
 int ofi_stranger_take(struct ofi *ofi, const struct ofi_frame *frame, const void *body);
-/* Say something to a peer without a link, and forget the peer. */
-void ofi_stranger_tell(struct ofi *ofi, const struct ofi_say *say);
+/* Room for the next one, to be freed by free(). NULL: no memory. */
+struct ofi_stranger *ofi_stranger_make(void);
+/* Say something to a peer without a link, and forget the peer. room is used up. */
+void ofi_stranger_tell(struct ofi *ofi, struct ofi_stranger *room, const struct ofi_say *say);
 bool ofi_stranger_speak(struct ofi *ofi);
 void ofi_stranger_close(struct ofi *ofi);
 

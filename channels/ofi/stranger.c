@@ -22,26 +22,33 @@ struct ofi_stranger {
     bool proven; /* it waits until its older link has ended */
 };
 
-static void forget(struct ofi *ofi, struct ofi_stranger *stranger)
+static void take_out(struct ofi *ofi, const struct ofi_stranger *stranger)
 {
     struct ofi_stranger **at = &ofi->strangers;
     while (*at != stranger)
         at = &(*at)->next;
     *at = stranger->next;
+}
+
+static void forget(struct ofi *ofi, struct ofi_stranger *stranger)
+{
+    take_out(ofi, stranger);
     free(stranger);
 }
 
-/* A new one, the newest, or NULL. */
-static struct ofi_stranger *add(struct ofi *ofi)
+struct ofi_stranger *ofi_stranger_make(void)
 {
-    struct ofi_stranger **at = &ofi->strangers, *stranger = calloc(1, sizeof(*stranger));
-    if (!stranger)
-        return NULL;
+    return calloc(1, sizeof(struct ofi_stranger));
+}
+
+/* It is the newest one. */
+static void add(struct ofi *ofi, struct ofi_stranger *stranger)
+{
+    struct ofi_stranger **at = &ofi->strangers;
     while (*at)
         at = &(*at)->next;
     *at = stranger;
     ofi->chores = true;
-    return stranger;
 }
 
 void ofi_stranger_close(struct ofi *ofi)
@@ -51,12 +58,10 @@ void ofi_stranger_close(struct ofi *ofi)
     os_heard_fini(&ofi->heard);
 }
 
-void ofi_stranger_tell(struct ofi *ofi, const struct ofi_say *say)
+void ofi_stranger_tell(struct ofi *ofi, struct ofi_stranger *room, const struct ofi_say *say)
 {
-    struct ofi_stranger *stranger = add(ofi);
-    if (!stranger)
-        return;
-    stranger->say = *say;
+    *room = (struct ofi_stranger){.say = *say};
+    add(ofi, room);
     (void)ofi_stranger_speak(ofi);
 }
 
@@ -115,7 +120,9 @@ void ofi_stranger_meet(struct ofi *ofi, const struct ofi_hello *hello)
     } else {
         if (caller)
             forget(ofi, caller);
-        caller = add(ofi);
+        caller = ofi_stranger_make(); /* NULL: it calls again */
+        if (caller)
+            add(ofi, caller);
         if (caller && let_in(ofi, caller, hello))
             forget(ofi, caller);
     }
@@ -138,8 +145,9 @@ bool ofi_stranger_speak(struct ofi *ofi)
     return all;
 }
 
-/* It is who it says. spare: zeroed memory, for a link that is made here. Returns the number of upcalls. */
-static int welcome(struct ofi *ofi, const struct ofi_stranger *who, struct ofi_link *spare)
+/* It is who it says, and is not in the list any more. spare: zeroed memory, for a link that is made here. Returns the
+ * number of upcalls. */
+static int welcome(struct ofi *ofi, struct ofi_stranger *who, struct ofi_link *spare)
 {
     struct ofi_say say = who->say;
     struct chan_peer *peer = NULL;
@@ -157,12 +165,14 @@ static int welcome(struct ofi *ofi, const struct ofi_stranger *who, struct ofi_l
         link = spare;
     }
     if (link && link->state == OFI_CALLING) {
+        uint64_t met_ns = who->met_ns;
         link->called_as = who->name;
-        return 1 + ofi_link_accept(link, &say, who->met_ns);
+        free(who);
+        return 1 + ofi_link_accept(link, &say, met_ns);
     }
     say.kinds = 1u << OFI_REFUSED;
     say.answer = answer ? answer : CHAN_REFUSE_UNABLE;
-    ofi_stranger_tell(ofi, &say);
+    ofi_stranger_tell(ofi, who, &say);
     return upcalls;
 }
 
@@ -187,9 +197,8 @@ int ofi_stranger_welcome(struct ofi *ofi)
             ofi->chores = true;
             break;
         }
-        struct ofi_stranger copy = *caller;
-        forget(ofi, caller);
-        upcalls += welcome(ofi, &copy, spare);
+        take_out(ofi, caller);
+        upcalls += welcome(ofi, caller, spare);
         caller = ofi->strangers; /* the upcall may have changed the list */
     }
     return upcalls;

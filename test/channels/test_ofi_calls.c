@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "channels/ofi/link.h"
+#include "include/channel_help.h"
 
 enum { CALLERS = 300, ADDRESS_LEN = 16, FRAMES = 4096, MESSAGE_MAX = 1024 };
 
@@ -25,6 +26,7 @@ struct process {
     } peers[CALLERS + 1];
     int asked, opened, refused, lost, inserted, arrived;
     bool others_failed; /* what ended_well() tells is the opposite */
+    bool refuses;       /* all callers */
 };
 
 static struct process *processes; /* 0 is called by all others */
@@ -43,6 +45,17 @@ static void claim(bool truth, const char *what)
 {
     printf("%s %d - %s\n", truth ? "ok" : "not ok", ++number, what);
     failures += !truth;
+}
+
+/* ---- memory: the channel is compiled to call this one ---- */
+
+static int allocations = -1; /* so many more succeed; -1: all */
+
+void *short_calloc(size_t count, size_t size)
+{
+    void *memory = allocations ? malloc(count * size) : NULL;
+    allocations -= allocations > 0;
+    return memory ? memset(memory, 0, count * size) : NULL;
 }
 
 /* ---- the fabric ---- */
@@ -121,6 +134,8 @@ static enum chan_answer on_asked(void *device, const struct chan_ops *ops, const
     struct process *self = device;
     (void)ops, (void)gid;
     self->asked++;
+    if (self->refuses)
+        return CHAN_REFUSE_FAILED;
     if (rank > CALLERS || self->peers[rank].open)
         abort(); /* not while a link is open */
     *peer = &self->peers[rank].base;
@@ -278,6 +293,17 @@ static void who_waits_calls_again(void)
     claim(!processes[0].ofi.strangers, "and nothing is kept of that");
 }
 
+static void who_waits_long_calls_now_and_then(void)
+{
+    const uint64_t most_ns = 100000000000;
+    struct ofi_link *link = call(1, 0);
+    for (int i = 0; i < 20; i++) {
+        (void)next_message(); /* HELLO is lost */
+        pass_time(link);
+    }
+    claim(link->again_ns < chan_now_ns() + most_ns, "who has called often calls again within 100 seconds");
+}
+
 static void an_older_link_ends_first(void)
 {
     struct ofi_link *link = call(1, 0);
@@ -325,6 +351,30 @@ static void memory_is_short(void)
     bring_all();
     claim(callee->asked == 1 && callee->refused == 1 && !callee->ofi.links && processes[1].refused == 1,
           "where memory is short both hear that there is no link");
+}
+
+static void last_words_need_no_memory(void)
+{
+    struct process *callee = &processes[0];
+    struct ofi_link *link = call(1, 0);
+    bring_all();
+    allocations = 0;
+    ofi_link_free(link);
+    allocations = -1;
+    bring_all();
+    claim(callee->opened == 1 && callee->lost == 1, "where memory is short the end of a link is told all the same");
+    callee->refuses = true;
+    call(2, 0);
+    for (int i = 0; i < 2; i++) { /* HELLO, CHALLENGE */
+        struct message m = next_message();
+        bring(&m);
+    }
+    allocations = 1; /* for the link that could be */
+    struct message proof = next_message();
+    bring(&proof);
+    allocations = -1;
+    bring_all();
+    claim(callee->asked == 2 && processes[2].refused == 1, "and so is that there will be none");
 }
 
 static void calls_cross(void)
@@ -419,6 +469,7 @@ int main(void)
     static void (*const runs[])(void) = {strangers_hear_nothing,   all_are_let_in,       who_waits_calls_again,
                                          an_older_link_ends_first, who_gives_up_says_so, calls_cross,
                                          who_cannot_call_is_called, memory_is_short,
+                                         who_waits_long_calls_now_and_then, last_words_need_no_memory,
                                          packets_come_late,        nothing_more_comes,   who_goes_on_ends_again};
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
         begin();

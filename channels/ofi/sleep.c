@@ -57,14 +57,16 @@ static int descriptors(struct ofi *ofi, struct pollfd all[OFI_WATCHED])
     return 0;
 }
 
-/* A list of descriptors is complete once the provider has waited for the queue a while. */
+/* A list of descriptors is complete once the provider has waited for the queue a while. Messages that come meanwhile
+ * are of strangers, as this process's address is not published yet: their buffers are posted anew. */
 static void settle(struct ofi *ofi)
 {
     struct fi_cq_msg_entry entry;
     struct pollfd all[OFI_WATCHED];
     bool settled = ofi->wait != FI_WAIT_POLLFD;
     for (int i = 0; i < SETTLES && !settled; i++) {
-        (void)fi_cq_sread(ofi->cq, &entry, 1, NULL, 1);
+        if (fi_cq_sread(ofi->cq, &entry, 1, NULL, 1) == 1)
+            ofi_fabric_done(ofi, entry.op_context);
         settled = !poll(all, (nfds_t)descriptors(ofi, all), 0);
     }
 }

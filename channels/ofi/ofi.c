@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "include/channel_help.h"
 #include "os/random.h"
@@ -295,8 +294,7 @@ static bool ofi_is_out(struct chan *chan)
  * would end the parent's. */
 static void ofi_forked(struct chan *chan)
 {
-    close(ofi_of(chan)->epoll);
-    close(ofi_of(chan)->timer);
+    ofi_sleep_close(ofi_of(chan));
 }
 
 static const struct chan_param params[] = {

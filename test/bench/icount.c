@@ -27,6 +27,8 @@
 enum {
     WARM = 40,   /* rounds before counting */
     COUNTED = 16, /* rounds counted */
+    FEW = 100,    /* collectives that wait, and ... */
+    MANY = 2000,  /* ... those that make no difference */
     TAG_PLAIN = 7,
     TAG_ARRIVED = 8,
     TAG_POSTED = 9,
@@ -195,6 +197,25 @@ static void help_pairs(struct raw *raw, MPI_Request *kept)
     MPI_Wait(kept, MPI_STATUS_IGNORE);
 }
 
+/* A nonblocking collective that begins while others wait, since rank 1 has not come to them. */
+static void count_queue(struct raw *raw, int rank)
+{
+    static MPI_Request requests[MANY + COUNTED];
+
+    if (rank != 0)
+        raw_await(raw);
+    for (int i = 0; i < MANY + COUNTED; i++) {
+        const char *name = i >= MANY ? "Ibarrier behind 2000" : "Ibarrier behind 100";
+        counting = rank == 0 && (i >= MANY || (i >= FEW && i < FEW + COUNTED));
+        begin(name);
+        MPI_Ibarrier(MPI_COMM_WORLD, &requests[i]);
+        end(name);
+    }
+    if (rank == 0)
+        raw_signal(raw);
+    MPI_Waitall(MANY + COUNTED, requests, MPI_STATUSES_IGNORE);
+}
+
 /* Some turns of progress do more than the others do, each so-many-th one. Rounds of even numbers of turns would meet it
  * in the same call each time. */
 static void shift_turns(int round)
@@ -272,6 +293,7 @@ int main(int argc, char **argv)
             help_pairs(raw, &kept);
         }
     }
+    count_queue(raw, rank);
     MPI_Request_free(&kept);
     MPI_Win_unlock_all(window);
     MPI_Win_free(&window);

@@ -88,6 +88,20 @@ static void times(void)
     OK(MPI_Request_free(&recv));
 }
 
+/* Counts are of MPI_Count, so there is no form with _c. */
+static void long_counts(void)
+{
+    const MPI_Count count = (MPI_Count)3 << 31;
+    MPI_Request requests[2];
+    OK(MPI_Psend_init(data, 2, count, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
+    OK(MPI_Precv_init(into, 2, count, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
+    OK(MPI_Startall(2, requests));
+    OK(MPI_Pready_range(0, 1, requests[0]));
+    OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < 2; i++)
+        OK(MPI_Request_free(&requests[i]));
+}
+
 /* More than there is room for: the receive has what fits, and fails. */
 static void too_long(void)
 {
@@ -117,6 +131,7 @@ int main(int argc, char **argv)
     arguments();
     times();
     too_long();
+    long_counts();
     OK(MPI_Finalize());
     return 0;
 }

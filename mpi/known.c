@@ -12,7 +12,7 @@ bool known_is_kept;
 static int me;
 static struct known now;
 static struct os_lock lock = OS_LOCK_INIT; /* guards now */
-static void (*learn_any)(void);
+static void (*_Atomic learn_any)(void);
 
 void known_begin(int rank)
 {
@@ -67,8 +67,9 @@ bool known_says(const struct known *known, int rank, uint32_t step)
 
 void known_any(void)
 {
-    if (learn_any)
-        learn_any();
+    void (*learn)(void) = learn_any;
+    if (learn)
+        learn();
 }
 
 void known_on_any(void (*learn)(void))

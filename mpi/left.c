@@ -28,7 +28,7 @@ struct left {
 
 static struct left *table;
 static struct os_lock lock; /* guards table */
-static void (*on_freed)(const void *object);
+static void (*_Atomic on_freed)(const void *object);
 
 void left_watch(void)
 {
@@ -69,8 +69,9 @@ void left_forget(const void *object)
     if (left)
         drop(left);
     os_unlock_slow(&lock);
-    if (on_freed)
-        on_freed(object);
+    void (*heard)(const void *) = on_freed;
+    if (heard)
+        heard(object);
 }
 
 void left_on_freed(void (*heard)(const void *object))

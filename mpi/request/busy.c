@@ -25,10 +25,9 @@ struct use {
 /* Guards the rest. */
 static struct os_lock lock = OS_LOCK_INIT;
 static struct use *uses; /* the newest first */
-static int count;
+static _Atomic int count; /* of them */
 static bool told;
-static void (*on_touch)(const struct busy_place *place, const struct mpid_call_site *site,
-                        uint32_t step);
+static void (*_Atomic on_touch)(const struct busy_place *place, const struct mpid_call_site *site, uint32_t step);
 
 int busy_stretches(const struct busy_place *place, struct stretch *to)
 {
@@ -54,7 +53,7 @@ void busy_claim(const struct busy_place *place, const struct mpid_call_site *sit
     struct stretch bytes[BUSY_STRETCHES];
     struct use found, *use;
     uint64_t at, len;
-    int n = uses ? busy_stretches(place, bytes) : 0;
+    int n = count ? busy_stretches(place, bytes) : 0;
     if (!n)
         return;
     os_lock_slow(&lock);
@@ -153,8 +152,9 @@ void busy_end_request(const void *request)
 
 void busy_touch(const struct busy_place *place, const struct mpid_call_site *site, uint32_t step)
 {
-    if (on_touch)
-        on_touch(place, site, step);
+    void (*heard)(const struct busy_place *, const struct mpid_call_site *, uint32_t) = on_touch;
+    if (heard)
+        heard(place, site, step);
 }
 
 void busy_on_touch(void (*heard)(const struct busy_place *place, const struct mpid_call_site *site,

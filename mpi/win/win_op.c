@@ -10,6 +10,7 @@
 #include "mpi/type/type_runs.h"
 #include "mpi/win/win_apply.h"
 #include "mpi/win/win_far.h"
+#include "mpi/win/win_range.h"
 #include "mpi/win/win_sync.h"
 #include "mpi/win/win_watch.h"
 
@@ -118,34 +119,33 @@ static int check(struct win *win, struct win_op *op)
 
 /* ---- memory that is mapped ---- */
 
+/* As win_range_find(), in a dynamic window: of this process's memory. */
+static int find_attached(struct win *win, const struct win_op *op, int64_t unit, int64_t *from)
+{
+    int64_t first, end;
+    win_bounds(op, &first, &end);
+    if (!__builtin_mul_overflow(op->disp, unit, from) &&
+        win_has(win, (uintptr_t)(*from + first), (uint64_t)(end - first)))
+        return MPI_SUCCESS;
+    return win_error(win, MPI_ERR_RMA_RANGE, op->function,
+                     "displacement 0x%llx at rank %d: no memory is attached there",
+                     (unsigned long long)op->disp, op->rank);
+}
+
 /* Where the target's data begin, or NULL with an error raised. */
 static int locate(struct win *win, const struct win_target *target, const struct win_op *op,
                   unsigned char **at)
 {
-    int64_t first, end, from;
+    int64_t from;
     *at = NULL;
     if (!op->count || !op->target_type->size)
         return MPI_SUCCESS;
-    win_bounds(op, &first, &end);
-    bool good = !__builtin_mul_overflow(op->disp, target->unit, &from);
-    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        good = good && win_has(win, (uintptr_t)(from + first), (uint64_t)(end - first));
-    else
-        good = good && from >= -first && from <= INT64_MAX - end &&
-               from + end <= (int64_t)target->size;
-    if (!good && win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        return win_error(win, MPI_ERR_RMA_RANGE, op->function,
-                         "displacement 0x%llx at rank %d: no memory is attached there",
-                         (unsigned long long)op->disp, op->rank);
-    if (!good)
-        return win_error(
-            win, MPI_ERR_RMA_RANGE, op->function,
-            "displacement %lld at rank %d: bytes %lld to %lld from there are not in its "
-            "%llu bytes",
-            (long long)op->disp, op->rank, (long long)first, (long long)end,
-            (unsigned long long)target->size);
-    *at = target->base + from;
-    return MPI_SUCCESS;
+    int rc = win->flavor == MPI_WIN_FLAVOR_DYNAMIC
+                 ? find_attached(win, op, target->unit, &from)
+                 : win_range_find(win, op, target->unit, target->size, &from);
+    if (!rc)
+        *at = target->base + from;
+    return rc;
 }
 
 /* ---- directly ---- */
@@ -286,11 +286,11 @@ static int run(struct win *win, struct win_target *target, struct win_op *op, MP
 static __attribute__((noinline, cold)) int run_watched(struct win *win, struct win_target *target, struct win_op *op,
                                                        MPI_Request *request)
 {
-    struct mpid_call_site site;
+    struct win_watched watched;
     op->requests = request != NULL;
-    int rc = win_watch_op(win, op, &site);
+    int rc = win_watch_op(win, op, &watched);
     if (!rc && !(rc = run(win, target, op, request)))
-        win_watch_started(win, op, &site, request ? (const void *)*request : NULL);
+        win_watch_started(win, op, &watched, request ? (const void *)*request : NULL);
     return rc;
 }
 

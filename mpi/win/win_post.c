@@ -85,10 +85,10 @@ int win_post(struct win *win, struct group *group, int assert, const char *funct
     rc = win->posted ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     win->posted_count = rc ? -1 : 0;
     win_order();
+    struct known *heard = win->watch && !rc ? win_watch_heard(win, group->size) : NULL;
     for (int i = 0; i < group->size && !rc; i++) {
         struct p2p_side from = side(win, ranks[i], WIN_TAG_COMPLETE);
-        struct known *heard = win->watch ? win_watch_heard(win, i, group->size) : NULL;
-        rc = p2p_irecv(&from, heard, heard ? sizeof(*heard) : 0, MPI_BYTE, &win->posted[i]);
+        rc = p2p_irecv(&from, heard ? &heard[i] : NULL, heard ? sizeof(*heard) : 0, MPI_BYTE, &win->posted[i]);
         win->posted_count += !rc;
     }
     for (int i = 0; i < group->size && !rc && !(assert &MPI_MODE_NOCHECK); i++)

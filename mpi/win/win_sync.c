@@ -543,8 +543,8 @@ int win_lock_all(struct win *win, int assert, const char *function)
     win_allow_all(win);
     os_unlock(&win->lock);
     win_order();
-    for (int i = 0; i < win->size && win->watch; i++)
-        win_watch_lock(win, i, false, assert & MPI_MODE_NOCHECK);
+    if (win->watch && !win_is_revoked(win))
+        win_watch_lock(win, -1, false, assert & MPI_MODE_NOCHECK);
     return MPI_SUCCESS;
 }
 
@@ -592,7 +592,7 @@ int win_open_target(struct win *win, struct win_target *target, const char *func
     atomic_store(&target->opening, false);
     os_unlock(&win->lock);
     mpid_wake();
-    if (win->watch)
+    if (win->watch && !rc)
         win_watch_lock(win, target->rank, false, false);
     return win_failed(win, rc, function, target->rank);
 }

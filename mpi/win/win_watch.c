@@ -19,6 +19,7 @@
 #include "mpi/type/type_hash.h"
 #include "mpi/win/win_board.h"
 #include "mpi/win/win_hints.h"
+#include "mpi/win/win_range.h"
 #include "mpi/world.h"
 
 /* An operation with a request, which is complete once that is. */
@@ -45,22 +46,25 @@ struct win_watch {
     struct board board;
     struct told *told;  /* [size] */
     int *ranks;         /* [size] in MPI_COMM_WORLD; -1: of another job */
-    uint32_t *open;     /* [size] accesses of this process in each log that are not over */
+    _Atomic uint32_t *open; /* [size] accesses of this process in each log that are not over, at most; its holder
+                               changes it */
     uint16_t *locked;   /* [size] the call that has locked it */
     uint8_t *fetched;   /* [size] a bit of each of BOARD_PLACES that something is brought from */
-    uint16_t exposed;   /* the call that has exposed the window */
-    uint16_t began;     /* the call that began the access epoch, and ... */
-    uint16_t used;      /* ... the last operation in it */
-    uint32_t serials;
-    uint32_t version;   /* of the published clocks that this process has read */
+    _Atomic uint16_t exposed;  /* the call that has exposed the window */
+    _Atomic uint16_t began;    /* the call that began the access epoch, and ... */
+    _Atomic uint16_t used;     /* ... the last operation in it */
+    _Atomic uint32_t serials;  /* of operations with a request, so far */
+    _Atomic uint32_t version;  /* of the published clocks that this process has read */
     bool full;          /* it was told that a log is */
     struct pending *pending;
     struct known *heard; /* in words that end an exposure */
     int heard_count;
 };
 
-static struct os_lock lock = OS_LOCK_INIT; /* guards watches, and their fields that change */
+/* Guards watches: those in it are not freed while it is held. It is taken before any other lock. */
+static struct os_lock list_lock = OS_LOCK_INIT;
 static struct win_watch *watches;
+static struct os_lock lock = OS_LOCK_INIT; /* guards fields of theirs that change and are not atomic */
 
 /* ---- sentences ---- */
 
@@ -140,13 +144,13 @@ static void enter(struct win_watch *w, int target, const struct board_access *ne
         return;
     enum board_conflict why = board_find(log, new, &old, &both[0], &both[1]);
     bool gives = !why && board_note(log, new);
+    w->open[target] += !why && !new->done;
     board_release(&log->busy);
     if (why)
         tell_conflict(w, target, &old, new, both, why);
     os_lock_slow(&lock);
     bool tells = gives && !w->full;
     w->full = w->full || gives;
-    w->open[target] += !new->done;
     os_unlock_slow(&lock);
     if (tells)
         dprintf(STDERR_FILENO,
@@ -184,10 +188,8 @@ static void end_in(struct win_watch *w, int target, const struct ending *e)
         else
             open++;
     }
-    board_release(&log->busy);
-    os_lock_slow(&lock);
     w->open[target] = open;
-    os_unlock_slow(&lock);
+    board_release(&log->busy);
 }
 
 /* Learn what those have known that accumulated in these places. For the holder of the log. */
@@ -293,26 +295,31 @@ static bool is_outside(struct win *win, const struct stretch *bytes, int n)
     return i == n;
 }
 
-/* Windows come and go in calls of all threads: a program that frees one while another thread uses its
- * memory is wrong. */
+static void touch(struct win_watch *w, const struct busy_place *place, const struct mpid_call_site *site,
+                  uint32_t step)
+{
+    struct board_access access = {.kind = place->writes ? BOARD_WRITE : BOARD_READ,
+                                  .origin = world_facts.rank, .by = world_facts.rank, .done = step,
+                                  .via = w->win->rank};
+    struct board_log *log = &w->board.logs[w->win->rank];
+    access.site = board_site(&w->board, site);
+    if (board_hold(&log->busy)) { /* the program may have seen them change */
+        learn_changed(log, ~0u);
+        board_release(&log->busy);
+    }
+    enter_place(w, place, &access);
+}
+
+/* Other threads may make and free windows meanwhile. */
 static void touched(const struct busy_place *place, const struct mpid_call_site *site, uint32_t step)
 {
     struct stretch bytes[BUSY_STRETCHES];
-    int n = watches ? busy_stretches(place, bytes) : 0;
-    for (struct win_watch *w = watches; w && n; w = w->next) {
-        if (is_outside(w->win, bytes, n))
-            continue;
-        struct board_access access = {.kind = place->writes ? BOARD_WRITE : BOARD_READ,
-                                      .origin = world_facts.rank, .by = world_facts.rank, .done = step,
-                                      .via = w->win->rank};
-        struct board_log *log = &w->board.logs[w->win->rank];
-        access.site = board_site(&w->board, site);
-        if (board_hold(&log->busy)) { /* the program may have seen them change */
-            learn_changed(log, ~0u);
-            board_release(&log->busy);
-        }
-        enter_place(w, place, &access);
-    }
+    int n = busy_stretches(place, bytes);
+    os_lock_slow(&list_lock);
+    for (struct win_watch *w = watches; w && n; w = w->next)
+        if (!is_outside(w->win, bytes, n))
+            touch(w, place, site, step);
+    os_unlock_slow(&list_lock);
 }
 
 /* ---- operations ---- */
@@ -359,24 +366,16 @@ static void check_buffers(const struct busy_place *places, int n, const struct m
     }
 }
 
-/* That the target has the bytes; those of a dynamic window only it can judge. */
-static int check_range(struct win *win, const struct win_op *op, uint64_t *at)
+/* Where the target's bytes are, for its log. That it has those of a dynamic window only it can judge. */
+static int find_range(struct win *win, const struct win_op *op, uint64_t *at)
 {
     const struct told *told = &win->watch->told[op->rank];
-    int64_t first, end, from;
-    *at = (uint64_t)op->disp;
-    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        return MPI_SUCCESS;
-    win_bounds(op, &first, &end);
-    bool good = !__builtin_mul_overflow(op->disp, told->unit, &from) && from >= -first &&
-                from <= INT64_MAX - end && from + end <= (int64_t)told->size;
-    *at = good ? (uint64_t)from : 0;
-    if (good)
-        return MPI_SUCCESS;
-    return win_error(win, MPI_ERR_RMA_RANGE, op->function,
-                     "displacement %lld at rank %d: bytes %lld to %lld from there are not in its %llu bytes",
-                     (long long)op->disp, op->rank, (long long)first, (long long)end,
-                     (unsigned long long)told->size);
+    int64_t from = op->disp;
+    int rc = MPI_SUCCESS;
+    if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        rc = win_range_find(win, op, told->unit, told->size, &from);
+    *at = (uint64_t)from;
+    return rc;
 }
 
 static struct board_access access_of(struct win_watch *w, const struct win_op *op)
@@ -425,27 +424,34 @@ static void note_fetched(struct win_watch *w, const struct win_op *op, uint64_t 
     os_unlock_slow(&lock);
 }
 
-int win_watch_op(struct win *win, const struct win_op *op, struct mpid_call_site *site)
+/* A number for an operation with a request: each has its own, never 0. */
+static uint32_t draw_serial(struct win_watch *w)
+{
+    uint32_t serial = atomic_fetch_add(&w->serials, 1) + 1;
+    return serial ? serial : draw_serial(w);
+}
+
+int win_watch_op(struct win *win, const struct win_op *op, struct win_watched *watched)
 {
     struct win_watch *w = win->watch;
     struct busy_place places[3];
     struct stretch bytes[BUSY_STRETCHES];
-    uint64_t at;
+    *watched = (struct win_watched){.serial = 0};
     if (!op->count || !op->target_type->size)
         return MPI_SUCCESS;
-    mpid_find_site(site);
-    check_types(op, site);
-    int rc = check_range(win, op, &at), n = places_of(op, places);
+    mpid_find_site(&watched->site);
+    check_types(op, &watched->site);
+    int rc = find_range(win, op, &watched->at), n = places_of(op, places);
     if (rc)
         return rc;
-    check_buffers(places, n, site);
+    check_buffers(places, n, &watched->site);
+    watched->serial = op->requests ? draw_serial(w) : 0;
     struct board_access access = access_of(w, op);
-    access.site = w->used = board_site(&w->board, site);
-    w->serials += !w->serials;
-    access.serial = op->requests ? w->serials : 0;
-    give_known(w, op, at);
+    access.site = w->used = board_site(&w->board, &watched->site);
+    access.serial = watched->serial;
+    give_known(w, op, watched->at);
     int pieces = w->ranks[op->rank] >= 0
-                     ? type_stretches(op->target_type, op->count, at, bytes, BUSY_STRETCHES)
+                     ? type_stretches(op->target_type, op->count, watched->at, bytes, BUSY_STRETCHES)
                      : 0;
     for (int i = 0; i < pieces; i++) {
         access.bytes = bytes[i];
@@ -461,22 +467,21 @@ int win_watch_op(struct win *win, const struct win_op *op, struct mpid_call_site
     return MPI_SUCCESS;
 }
 
-void win_watch_started(struct win *win, const struct win_op *op, const struct mpid_call_site *site,
+void win_watch_started(struct win *win, const struct win_op *op, const struct win_watched *watched,
                        const void *request)
 {
     struct win_watch *w = win->watch;
     struct busy_place places[3];
     struct busy_use use = {win, op->rank, request};
-    uint64_t at;
-    if (!op->count || !op->target_type->size || check_range(win, op, &at))
+    if (!op->count || !op->target_type->size)
         return;
-    note_fetched(w, op, at);
+    note_fetched(w, op, watched->at);
     for (int i = 0, n = places_of(op, places); i < n; i++)
-        busy_add(&places[i], site, &use);
+        busy_add(&places[i], &watched->site, &use);
     struct pending *pending = request ? malloc(sizeof(*pending)) : NULL;
     os_lock_slow(&lock);
     if (pending) {
-        *pending = (struct pending){w->pending, request, w->serials++, op->rank};
+        *pending = (struct pending){w->pending, request, watched->serial, op->rank};
         w->pending = pending;
     }
     os_unlock_slow(&lock);
@@ -485,21 +490,26 @@ void win_watch_started(struct win *win, const struct win_op *op, const struct mp
 
 /* ---- requests ---- */
 
+/* Take the operation of a request off the list; NULL: it has none here. */
+static struct pending *take_pending(struct win_watch *w, const void *request)
+{
+    os_lock_slow(&lock);
+    struct pending **link = &w->pending;
+    while (*link && (*link)->request != request)
+        link = &(*link)->next;
+    struct pending *found = *link;
+    if (found)
+        *link = found->next;
+    os_unlock_slow(&lock);
+    return found;
+}
+
 /* A request of any kind is freed. */
 static void freed(const void *request)
 {
+    os_lock_slow(&list_lock);
     for (struct win_watch *w = watches; w; w = w->next) {
-        struct pending *found = NULL;
-        if (!w->pending)
-            continue;
-        os_lock_slow(&lock);
-        for (struct pending **link = &w->pending; *link && !found; link = &(*link)->next)
-            if ((*link)->request == request) {
-                found = *link;
-                *link = found->next;
-                break;
-            }
-        os_unlock_slow(&lock);
+        struct pending *found = take_pending(w, request);
         if (!found)
             continue;
         struct ending e = {found->target, true, found->serial, known_step()};
@@ -509,6 +519,7 @@ static void freed(const void *request)
         publish(w);
         free(found);
     }
+    os_unlock_slow(&list_lock);
 }
 
 /* ---- synchronization ---- */
@@ -548,22 +559,20 @@ void win_watch_fenced(struct win *win)
     publish(win->watch);
 }
 
-struct known *win_watch_heard(struct win *win, int i, int count)
+struct known *win_watch_heard(struct win *win, int count)
 {
     struct win_watch *w = win->watch;
-    if (!i) {
-        free(w->heard);
-        w->heard_count = count;
-        w->heard = calloc((size_t)count, sizeof(*w->heard));
-    }
-    return w->heard ? &w->heard[i] : NULL;
+    free(w->heard);
+    w->heard = calloc((size_t)count + 1, sizeof(*w->heard));
+    w->heard_count = w->heard ? count : 0;
+    return w->heard;
 }
 
 /* An exposure is over: so are the operations within it. */
 void win_watch_waited(struct win *win)
 {
     struct win_watch *w = win->watch;
-    for (int i = 0; i < w->heard_count && w->heard; i++)
+    for (int i = 0; i < w->heard_count; i++)
         known_learn(&w->heard[i]);
     w->heard_count = 0;
     struct board_log *log = &w->board.logs[win->rank];
@@ -585,19 +594,29 @@ void win_watch_opened(struct win *win, bool exposes)
     *(exposes ? &w->exposed : &w->began) = board_site(&w->board, &site);
 }
 
-void win_watch_lock(struct win *win, int target, bool exclusive, bool unchecked)
+/* All that gave back a lock of a target before have known. */
+static void learn_given(struct board_log *log, bool exclusive)
 {
-    struct win_watch *w = win->watch;
-    struct board_log *log = &w->board.logs[target];
-    struct mpid_call_site site;
-    mpid_find_site(&site);
-    w->locked[target] = w->began = board_site(&w->board, &site);
-    if (unchecked || !board_hold(&log->busy))
+    if (!board_hold(&log->busy))
         return;
     known_learn(&log->exclusive);
     if (exclusive)
         known_learn(&log->shared);
     board_release(&log->busy);
+}
+
+void win_watch_lock(struct win *win, int target, bool exclusive, bool unchecked)
+{
+    struct win_watch *w = win->watch;
+    struct mpid_call_site site;
+    mpid_find_site(&site);
+    uint16_t number = w->began = board_site(&w->board, &site);
+    int first = target < 0 ? 0 : target, end = target < 0 ? win->size : target + 1;
+    for (int i = first; i < end; i++) {
+        w->locked[i] = number;
+        if (!unchecked)
+            learn_given(&w->board.logs[i], exclusive);
+    }
 }
 
 void win_watch_unlock(struct win *win, int target, bool exclusive)
@@ -633,6 +652,7 @@ void win_watch_sync(struct win *win)
 
 static void learn_any(void)
 {
+    os_lock_slow(&list_lock);
     for (struct win_watch *w = watches; w; w = w->next) {
         uint32_t version = atomic_load(&w->board.head->versions);
         if (version == w->version || !board_hold(&w->board.head->busy))
@@ -642,6 +662,7 @@ static void learn_any(void)
             known_learn(&w->board.published[i]);
         board_release(&w->board.head->busy);
     }
+    os_unlock_slow(&list_lock);
 }
 
 static void destroy(struct win_watch *w)
@@ -723,10 +744,10 @@ int win_watch_begin(struct win *win)
     known_on_any(learn_any);
     busy_on_touch(touched);
     left_on_freed(freed);
-    os_lock_slow(&lock);
+    os_lock_slow(&list_lock);
     w->next = watches;
     watches = w;
-    os_unlock_slow(&lock);
+    os_unlock_slow(&list_lock);
     return MPI_SUCCESS;
 }
 
@@ -752,11 +773,11 @@ void win_watch_end(struct win *win)
     struct win_watch **link = &watches;
     if (!win->watch)
         return;
-    os_lock_slow(&lock);
+    os_lock_slow(&list_lock);
     while (*link != win->watch)
         link = &(*link)->next;
     *link = win->watch->next;
-    os_unlock_slow(&lock);
+    os_unlock_slow(&list_lock);
     destroy(win->watch);
     win->watch = NULL;
 }

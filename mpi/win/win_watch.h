@@ -19,11 +19,18 @@ int win_watch_begin(struct win *win);
 void win_watch_free(struct win *win, const char *why);
 void win_watch_end(struct win *win);
 
+/* An operation that is being started. */
+struct win_watched {
+    struct mpid_call_site site;
+    uint64_t at;     /* of the target's bytes: as struct board_access has them */
+    uint32_t serial; /* of one with a request */
+};
+
 /* An operation whose arguments are right is about to be started. Returns MPI_SUCCESS or the code of an error
  * that was raised. */
-int win_watch_op(struct win *win, const struct win_op *op, struct mpid_call_site *site);
-/* It was started at the site that win_watch_op() has found; with a request of it, or NULL. */
-void win_watch_started(struct win *win, const struct win_op *op, const struct mpid_call_site *site,
+int win_watch_op(struct win *win, const struct win_op *op, struct win_watched *watched);
+/* It was started, with a request of it, or NULL. */
+void win_watch_started(struct win *win, const struct win_op *op, const struct win_watched *watched,
                        const void *request);
 
 /* Operations at a target, or at all (-1), are complete. local: here alone. */
@@ -37,9 +44,11 @@ void win_watch_fenced(struct win *win);
 /* An epoch of MPI_Win_start begins, or, exposes, of MPI_Win_post. One of MPI_Win_post is over. */
 void win_watch_opened(struct win *win, bool exposes);
 void win_watch_waited(struct win *win);
-/* Where the word of member i of a group is received that ends its part in an exposure; NULL: no memory. */
-struct known *win_watch_heard(struct win *win, int i, int count);
-/* A lock is had, or, unchecked, said to be free; or it is about to be given back. */
+/* Where the words of so many members of a group are received that end their parts in an exposure; NULL: no
+ * memory. */
+struct known *win_watch_heard(struct win *win, int count);
+/* The lock of a target, or of all (-1), is had, or, unchecked, said to be free; or one is about to be given
+ * back. */
 void win_watch_lock(struct win *win, int target, bool exclusive, bool unchecked);
 void win_watch_unlock(struct win *win, int target, bool exclusive);
 /* MPI_Win_sync. */

@@ -3,12 +3,9 @@
 /* The accesses to a window's memory; see win_board.h. */
 #include "mpi/win/win_board.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mpi/coll/coll.h"
@@ -40,32 +37,6 @@ static int first_near(const struct win *win, const struct comm_hosts *hosts)
     if (hosts->count == 1)
         return 0;
     return hosts->count ? hosts->ranks[hosts->first[hosts->mine]] : win->rank;
-}
-
-static int make_file(struct win_segment_place *place, size_t len)
-{
-    struct stat stat;
-    int fd = os_segment_create("vireo-check", len, sizeof(struct board_head));
-    if (fd >= 0 && !fstat(fd, &stat))
-        *place = (struct win_segment_place){getpid(), fd, stat.st_dev, stat.st_ino, len};
-    return fd;
-}
-
-/* The number may be another process's here, in a container of its own. */
-static int open_file(const struct win_segment_place *place, size_t len)
-{
-    char path[64];
-    struct stat stat;
-    if (!place->len)
-        return -1;
-    snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)place->pid, (long long)place->fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd >= 0 && (fstat(fd, &stat) || stat.st_dev != place->dev || stat.st_ino != place->ino ||
-                    (size_t)stat.st_size < len)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
 }
 
 int board_give_all(struct win *win, const void *mine, void *all, size_t size)
@@ -103,10 +74,10 @@ int board_make(struct board *board, struct win *win)
     }
     int first = first_near(win, hosts), fd = -1;
     if (first == win->rank)
-        fd = make_file(&mine, board->len);
+        fd = win_segment_create("vireo-check", board->len, sizeof(struct board_head), &mine);
     int rc = board_give_all(win, &mine, all, sizeof(mine));
-    if (!rc && first != win->rank)
-        fd = open_file(&all[first], board->len);
+    if (!rc && first != win->rank && all[first].len == board->len)
+        fd = win_segment_find(&all[first]);
     void *memory = !rc && fd >= 0 ? os_segment_map(fd, 0, board->len, 1) : NULL;
     if (!rc)
         rc = agree(win, hosts, memory != NULL, &board->is_shared);

@@ -148,10 +148,39 @@ static int map(struct win_segment *segment, int fd, size_t len, uint32_t members
     return 0;
 }
 
+int win_segment_create(const char *label, uint64_t len, uint64_t need, struct win_segment_place *place)
+{
+    struct stat stat;
+    int fd = os_segment_create(label, len, need);
+    if (fd >= 0 && fstat(fd, &stat)) {
+        int rc = -errno;
+        close(fd);
+        return rc;
+    }
+    if (fd >= 0)
+        *place = (struct win_segment_place){getpid(), fd, stat.st_dev, stat.st_ino, len};
+    return fd;
+}
+
+/* The number may be another process's here, in a container of its own. */
+int win_segment_find(const struct win_segment_place *place)
+{
+    char path[64];
+    struct stat stat;
+    snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)place->pid, (long long)place->fd);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int rc = fstat(fd, &stat) ? -errno : 0;
+    if (!rc && stat.st_dev == place->dev && stat.st_ino == place->ino && (uint64_t)stat.st_size == place->len)
+        return fd;
+    close(fd);
+    return rc ? rc : -ESTALE;
+}
+
 int win_segment_make(struct win_segment *segment, uint32_t members, uint64_t data,
                      struct win_segment_place *place, struct win_segment_lack *lack)
 {
-    struct stat stat;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), most = room();
     uint64_t len = (head_len(members) + data + page - 1) / page * page;
     *segment = (struct win_segment){.fd = -1};
@@ -160,16 +189,16 @@ int win_segment_make(struct win_segment *segment, uint32_t members, uint64_t dat
         lack->room = most;
         return -ENOMEM;
     }
-    int fd = os_segment_create("vireo-window", len, len);
+    int fd = win_segment_create("vireo-window", len, len, place);
     if (fd < 0)
         return fd;
-    int rc = fstat(fd, &stat) ? -errno : map(segment, fd, len, members);
+    int rc = map(segment, fd, len, members);
     if (rc) {
         close(fd);
+        *place = (struct win_segment_place){0};
         return rc;
     }
     segment->fd = fd;
-    *place = (struct win_segment_place){getpid(), fd, stat.st_dev, stat.st_ino, len};
     for (uint32_t i = 0; i < members; i++)
         win_queue_init(win_segment_queue(segment, i), members);
     return 0;
@@ -178,20 +207,11 @@ int win_segment_make(struct win_segment *segment, uint32_t members, uint64_t dat
 int win_segment_open(struct win_segment *segment, uint32_t members,
                      const struct win_segment_place *place)
 {
-    char path[64];
-    struct stat stat;
     *segment = (struct win_segment){.fd = -1};
-    snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)place->pid, (long long)place->fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = place->len < head_len(members) ? -ESTALE : win_segment_find(place);
     if (fd < 0)
-        return -errno;
-    /* The number may be another process's here, in a container of its own. */
-    int rc = fstat(fd, &stat) ? -errno : 0;
-    if (!rc && (stat.st_dev != place->dev || stat.st_ino != place->ino ||
-                (uint64_t)stat.st_size != place->len || place->len < head_len(members)))
-        rc = -ESTALE;
-    if (!rc)
-        rc = map(segment, fd, place->len, members);
+        return fd;
+    int rc = map(segment, fd, place->len, members);
     close(fd);
     return rc;
 }

@@ -31,6 +31,11 @@ struct win_segment_lack {
     uint64_t bytes, room;
 };
 
+/* Make shared memory of len bytes, of which need will surely be used, that others find. Returns a descriptor, or
+ * -errno; the others, as long as that is open, a descriptor of the same, or -errno. */
+int win_segment_create(const char *label, uint64_t len, uint64_t need, struct win_segment_place *place);
+int win_segment_find(const struct win_segment_place *place);
+
 /* Make one for so many members and bytes of data. Returns 0, or -errno with lack. */
 int win_segment_make(struct win_segment *segment, uint32_t members, uint64_t data,
                      struct win_segment_place *place, struct win_segment_lack *lack);

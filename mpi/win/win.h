@@ -111,7 +111,8 @@ struct win {
     _Atomic bool open_all;   /* operations may go to any target now */
     int flushes;             /* that may pass until the next look: see win_may_flush() */
     unsigned turns;          /* calls of MPI_Win_lock and MPI_Win_lock_all */
-    long looked_at;          /* the nanoseconds of the time of the last one */
+    bool seldom;             /* the clock has ticked between the last two whose time is known */
+    long looked_at;          /* the nanoseconds of the time of the last one of them */
     _Atomic bool used;       /* an operation was started since the last fence */
     _Atomic uint8_t access;  /* enum win_access */
     struct win_quick *quick; /* [near_count] by number on this host, as near */
@@ -136,7 +137,7 @@ struct win {
     bool wakes;          /* members of this host that share memory wake each other */
     bool helped;         /* by mpi/win/win_helper.h */
     struct os_lock lock; /* guards far, targets' messages and locks, access, open_all, locks, turns,
-                            looked_at, pieces, info, and attrs with attr.c's; nobody waits under it */
+                            seldom, looked_at, pieces, info, and attrs with attr.c's; nobody waits under it */
     _Atomic uint32_t tags;
     struct errh_slot errhandler;
     struct attr *attrs;

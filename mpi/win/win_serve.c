@@ -247,6 +247,8 @@ static void refuse_locks(struct win_server *server, struct due **list)
 static void refuse_all(struct win_server *server, const char *why)
 {
     struct win *win = server->win;
+    if (!server->waiting && !server->passing)
+        return; /* they were given since the look for their turn began */
     os_log(OS_LOG_WARN, "windows: %s, so a lock is refused", why);
     if (atomic_exchange(&server->has_ticket, false))
         win_wake(win, win_queue_give_up(queue_of(win), (uint32_t)win->near_me, server->ticket));

@@ -11,6 +11,7 @@
 #include "channels/ofi/link.h"
 #include "channels/ofi/near.h"
 #include "include/channel_help.h"
+#include "os/hash.h"
 
 enum { OPS = OFI_RECEIVES + OFI_SENDS, INJECT_MIN = 1024 };
 /* From buffer to buffer: were it a power of 2, all would begin in a few lines of the cache. */
@@ -248,6 +249,35 @@ static void free_buffers(struct ofi *ofi)
     }
 }
 
+/* An address that the provider has. */
+struct ofi_place {
+    UT_hash_handle hh;
+    fi_addr_t to;
+    uint8_t address[]; /* the key */
+};
+
+/* Without memory for that it is inserted again. */
+static void note_place(struct ofi *ofi, const void *address, size_t len, fi_addr_t to)
+{
+    struct ofi_place *place = malloc(sizeof(*place) + len);
+    if (!place)
+        return;
+    place->to = to;
+    memcpy(place->address, address, len);
+    HASH_ADD_KEYPTR(hh, ofi->places, place->address, (unsigned)len, place);
+    if (!os_hash_has(hh, place))
+        free(place);
+}
+
+static void free_places(struct ofi *ofi)
+{
+    struct ofi_place *place, *next;
+    HASH_ITER(hh, ofi->places, place, next) {
+        HASH_DEL(ofi->places, place);
+        free(place);
+    }
+}
+
 int ofi_fabric_open(struct ofi *ofi, char *why, size_t size)
 {
     const char *what = "";
@@ -285,6 +315,7 @@ void ofi_fabric_close(struct ofi *ofi)
     ofi_guard_close(ofi);
     close_object(ofi->ep ? &ofi->ep->fid : NULL);
     free_buffers(ofi);
+    free_places(ofi);
     close_object(ofi->av ? &ofi->av->fid : NULL);
     close_object(ofi->cq ? &ofi->cq->fid : NULL);
     close_object(ofi->domain ? &ofi->domain->fid : NULL);
@@ -293,16 +324,26 @@ void ofi_fabric_close(struct ofi *ofi)
         fi_freeinfo(ofi->info);
 }
 
+/* Some providers make a connection for each time that an address is inserted. */
 int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to)
 {
+    struct ofi_place *place;
     uint8_t whole[OFI_ADDRESS_MAX] = {0}; /* the provider reads as much as its addresses have */
+    HASH_FIND(hh, ofi->places, address, (unsigned)len, place);
+    if (place) {
+        *to = place->to;
+        return 0;
+    }
     memcpy(whole, address, len);
     whole[OFI_ADDRESS_MAX - 1] = 0;
     ofi_guard_meet(ofi, (const char *)whole);
     ofi_enter(ofi);
     int inserted = fi_av_insert(ofi->av, whole, 1, to, 0, NULL);
     ofi_leave(ofi);
-    return inserted == 1 ? 0 : -EHOSTUNREACH;
+    if (inserted != 1)
+        return -EHOSTUNREACH;
+    note_place(ofi, address, len, *to);
+    return 0;
 }
 
 void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to)

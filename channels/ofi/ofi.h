@@ -92,6 +92,7 @@ struct ofi {
     struct fid_av *av;
     struct fid_cq *cq;
     struct ofi_buffers *buffers;
+    struct ofi_place *places; /* addresses that the provider has */
     struct ofi_op *sends; /* all of them */
     struct ofi_op *idle_sends, *idle_receives;
     int idle_count; /* of idle_receives */
@@ -141,7 +142,7 @@ struct ofi {
 int ofi_fabric_open(struct ofi *ofi, char *why, size_t size);
 void ofi_fabric_close(struct ofi *ofi);
 
-/* The peer's address, made known to the provider. Returns 0 or -EHOSTUNREACH. */
+/* The peer's address, made known to the provider, once. Returns 0 or -EHOSTUNREACH. */
 int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to);
 
 /* A link to the peer is open. */

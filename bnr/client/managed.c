@@ -6,8 +6,9 @@
  * once more after its card, and nothing comes later: neither keys nor xcasts. Ranks of one host share memory as under
  * mpiexec (host_memory.h), and learn of each other's deaths by it (presence.h); events are of these alone.
  *
- * Keys beside the device's: "job" of rank 0 holds the group's id and secret; "host" describes a rank's host; "mapped"
- * says whether the manager's list of nodes is true for a rank.
+ * Keys beside the device's: "host" describes a rank's host; "job" of rank 0 holds the group's id and secret, and whether
+ * the manager's list of nodes is true for its host; "mapped" of the first rank of each other host says the same of that.
+ * Managers take long for each request, so there is no other.
  */
 #include <errno.h>
 #include <limits.h>
@@ -254,44 +255,83 @@ static bool is_true_here(struct managed *p)
     return own != NULL;
 }
 
-/* The first rank of each node tells whether the manager's list is true there, and its processors; all come to one
- * view. Returns 1, 0 where some node's is not true, or -errno. */
-static int check_nodes(struct managed *p)
+/* What rank 0 tells all. */
+struct managed_job {
+    BNR_Gid gid;
+    unsigned char secret[16];
+    int32_t cpus; /* of its node; 0: the manager's list of nodes is not true there */
+};
+
+/* Rank 0 chooses the group's id and secret. */
+static int put_job(struct managed *p, int cpus)
+{
+    struct managed_job job = {.cpus = cpus};
+    if (os_random(job.gid.b, sizeof(job.gid.b)) || os_random(job.secret, sizeof(job.secret)))
+        return -EIO;
+    return managed_put(&p->base, "job", &job, sizeof(job), 0) ? -ENOMEM : 0;
+}
+
+/* Returns the processors of rank 0's node, or -errno. */
+static int take_job(struct managed *p)
+{
+    struct managed_job job;
+    const void *got;
+    size_t len;
+    if (managed_get(&p->base, 0, "job", &got, &len, 0) || len != sizeof(job))
+        return damaged("job");
+    memcpy(&job, got, sizeof(job));
+    p->base.gid = job.gid;
+    memcpy(p->base.secret, job.secret, sizeof(job.secret));
+    return job.cpus < 0 ? 0 : job.cpus;
+}
+
+/* The first rank of each node tells whether the manager's list is true there, and its processors. */
+static int put_verdict(struct managed *p)
+{
+    char text[16];
+    int rank = p->base.rank, cpus = p->local[rank] || !is_true_here(p) ? 0 : count_cpus(p, p->node[rank]);
+    if (!rank)
+        return put_job(p, cpus);
+    if (p->local[rank])
+        return 0;
+    int n = snprintf(text, sizeof(text), "%d", cpus);
+    return managed_put(&p->base, "mapped", text, (size_t)n, 0) ? -ENOMEM : 0;
+}
+
+/* All come to one view of all nodes. Returns 1, 0 where some node's is not true, or -errno. */
+static int take_verdicts(struct managed *p)
 {
     const void *said;
     size_t len;
-    char text[16] = "";
-    if (!p->local[p->base.rank]) {
-        int n = snprintf(text, sizeof(text), "%d", is_true_here(p) ? count_cpus(p, p->node[p->base.rank]) : 0);
-        if (managed_put(&p->base, "mapped", text, (size_t)n, 0))
-            return -ENOMEM;
-    }
-    if (managed_fence(&p->base))
-        return -EIO;
-    for (int r = 0; r < p->base.size; r++) {
+    int cpus = take_job(p);
+    for (int r = 0; r < p->base.size && cpus > 0; r++) {
+        char text[16] = "";
         if (p->local[r])
             continue;
-        if (managed_get(&p->base, r, "mapped", &said, &len, 0) || len >= sizeof(text))
+        if (r && (managed_get(&p->base, r, "mapped", &said, &len, 0) || len >= sizeof(text)))
             return damaged("mapped");
-        memcpy(text, said, len);
-        text[len] = 0;
-        p->cpus[p->node[r]] = (int)strtol(text, NULL, 10);
-        if (p->cpus[p->node[r]] <= 0)
-            return 0;
+        if (r) {
+            memcpy(text, said, len);
+            cpus = (int)strtol(text, NULL, 10);
+        }
+        p->cpus[p->node[r]] = cpus;
     }
-    return 1;
+    return cpus < 0 ? cpus : cpus > 0;
 }
 
-/* Without a list of the manager's, or with a wrong one, each rank asks all others. */
+/* Number the nodes, by the manager's list if it is true on all of them. Without one each rank asks all others. */
 static int find_nodes(struct managed *p, bool is_mapped)
 {
     int rc = is_mapped ? count_nodes(p) : 0;
-    int is_true = !rc && is_mapped ? check_nodes(p) : 0;
-    if (rc || is_true < 0)
-        return rc ? rc : is_true;
-    if (!is_true)
-        rc = gather_nodes(p);
-    return rc || is_true ? rc : count_nodes(p);
+    if (!rc && is_mapped)
+        rc = put_verdict(p);
+    if (rc || (is_mapped && managed_fence(&p->base)))
+        return rc ? rc : -EIO;
+    rc = is_mapped ? take_verdicts(p) : take_job(p);
+    if (rc < 0 || (is_mapped && rc))
+        return rc < 0 ? rc : 0;
+    rc = gather_nodes(p);
+    return rc ? rc : count_nodes(p);
 }
 
 /* The manager ends the job when a process fails, or the user wants it to go on; then deaths on this host are known. */
@@ -506,25 +546,6 @@ static int make_room(struct managed *p)
     return 0;
 }
 
-/* Rank 0 chooses the group's id and secret. */
-static int agree(struct managed *p)
-{
-    unsigned char job[sizeof(p->base.gid.b) + sizeof(p->base.secret)];
-    const void *got;
-    size_t len;
-    if (!p->base.rank && (os_random(job, sizeof(job)) || managed_put(&p->base, "job", job, sizeof(job), 0)))
-        return -ENOMEM;
-    if (put_host(p))
-        return -ENOMEM;
-    if (managed_fence(&p->base))
-        return -EIO;
-    if (managed_get(&p->base, 0, "job", &got, &len, 0) || len != sizeof(job))
-        return damaged("job");
-    memcpy(p->base.gid.b, got, sizeof(p->base.gid.b));
-    memcpy(p->base.secret, (const unsigned char *)got + sizeof(p->base.gid.b), sizeof(p->base.secret));
-    return 0;
-}
-
 static int share_memory(struct managed *p)
 {
     const char *step = "";
@@ -550,7 +571,11 @@ static int join(struct managed *p)
     int mapped = rc ? rc : p->manager->ops->places(p->manager, p->node);
     if (mapped < 0)
         return mapped;
-    rc = agree(p);
+    rc = put_host(p);
+    if (!rc && !mapped && !p->base.rank)
+        rc = put_job(p, 0);
+    if (!rc && managed_fence(&p->base))
+        rc = -EIO;
     if (!rc)
         rc = find_nodes(p, mapped);
     return rc ? rc : share_memory(p);

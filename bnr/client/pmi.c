@@ -228,10 +228,27 @@ static long pmi_get(struct manager *m, int owner, const char *key, unsigned char
 
 /* ---- the rest ---- */
 
+static bool read_variable(const char *name, int *number)
+{
+    const char *text = getenv(name);
+    char *end;
+    long value = text ? strtol(text, &end, 10) : -1;
+    if (!text || end == text || *end || value < 0 || value > RANKS_MAX)
+        return false;
+    *number = (int)value;
+    return true;
+}
+
+/* Hydra tells by a variable that all ranks are on one node, which saves each of them a request. */
 static int pmi_places(struct manager *m, int *node)
 {
     struct pmi *p = self_of(m);
     char line[LINES], text[PMI_LINE];
+    int local = 0;
+    if (read_variable("MPI_LOCALNRANKS", &local) && local == m->size) {
+        memset(node, 0, (size_t)m->size * sizeof(*node));
+        return 1;
+    }
     int rc = ask(p, "get_result", line, "cmd=get kvsname=%s key=PMI_process_mapping\n", p->name);
     return rc ? rc : pmi_succeeded(line) && pmi_text(line, "value", text, sizeof(text)) && pmi_mapping(text, m->size, node);
 }
@@ -311,17 +328,6 @@ static int greet_port(struct pmi *p, const char *id)
         has_size |= pmi_number(line, "size", &p->base.size);
     }
     return rc ? rc : has_rank && has_size ? 0 : lost("initack", -EPROTO);
-}
-
-static bool read_variable(const char *name, int *number)
-{
-    const char *text = getenv(name);
-    char *end;
-    long value = text ? strtol(text, &end, 10) : -1;
-    if (!text || end == text || *end || value < 0 || value > RANKS_MAX)
-        return false;
-    *number = (int)value;
-    return true;
 }
 
 /* Find the manager. Returns 0, -ENOENT without one, or -errno after one line on stderr. */

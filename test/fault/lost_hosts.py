@@ -3,8 +3,9 @@
 """Random programs over several hosts go on when whole hosts are lost. usage: run 5 -- lost_hosts.py BUILD [JOBS [FIRST]]
 
 Each seed is a job of ulfm_random.c, in which ranks die and, at a random instant, one or two of the hosts: all of their
-processes are killed, or the daemon alone, or their link is down. mpiexec's own host stays. All survivors must have the same
-number, mpiexec must name each rank that was lost and end in time, and nothing may be left on any host.
+processes are killed, or the daemon alone, or their link is down. mpiexec's own host stays. Another host may be slow meanwhile: all
+of its processes are stopped for half of the time after which it would be lost, or its link is down for a fifth. All survivors must
+have the same number, no rank of a slow host is lost, mpiexec must name each rank that was lost and end in time, and nothing may be left on any host.
 """
 import os
 import pathlib
@@ -25,6 +26,8 @@ BEGIN_S = 40   # until all ranks are there
 LEFT_S = 8     # until nothing is left on a host that was lost
 ROUNDS = 12
 WAYS = ("killed", "daemon", "silent", "link")
+SLOW = {"stopped": ("kill -STOP $(pidof vireod ulfm_random)", LIVENESS_MS / 2000, "kill -CONT $(pidof vireod ulfm_random)"),
+        "unplugged": ("ip link set eth0 down", LIVENESS_MS / 5000, "ip link set eth0 up")}
 LOOK = "ps -eo pid=,stat=,args= | grep -v ' Z' | grep -E 'vireod|ulfm_random' | grep -v grep"
 END = re.compile(r"mpiexec: rank (\d+) on (\S+) \(pid \d+\) (was killed by signal 9 \(Killed\)|exited with code [31]|was lost with its "
                  r"host, of which nothing is heard any more); the job goes on")
@@ -43,6 +46,14 @@ def lose(host, way):
         enter(host, "sh", "-c", "kill -9 $(pidof vireod)")
     elif way != "link":
         enter(host, "sh", "-c", "kill -9 $(pidof vireod ulfm_random)")
+
+
+def slow_down(host, way):
+    """Slow a host down for a while."""
+    begin, seconds, end = SLOW[way]
+    enter(host, "sh", "-c", begin)
+    time.sleep(seconds)
+    enter(host, "sh", "-c", end)
 
 
 def left(hosts):
@@ -89,7 +100,8 @@ def play(build, seed, folder):
     ranks, deaths = each * len(hosts), dice.choice([0, 0, 1, 3])
     lost = {host: dice.choice(WAYS) for host in dice.sample(HOSTS[1:], dice.choice([1, 1, 2]))}
     waits = [dice.choice([0, 0.05, 0.3, 1]) * dice.random() for _ in lost]
-    name = f"seed {seed}: {ranks} ranks on {hosts[0]}-{hosts[-1]}, {deaths} deaths, {lost}, {[round(w, 3) for w in waits]} s"
+    slow = {dice.choice([h for h in HOSTS[1:] if h not in lost]): dice.choice([*SLOW])} if dice.random() < 0.5 else {}
+    name = f"seed {seed}: {ranks} ranks on {hosts[0]}-{hosts[-1]}, {deaths} deaths, {lost}, {[round(w, 3) for w in waits]} s, slow {slow}"
     out, err = folder / "out", folder / "err"
     command = [f"{build}/bnr/mpiexec", "--launcher-cmd", f"{ENTER} enter %h", "--set", f"liveness_ms={LIVENESS_MS}", "--timeout",
                str(LIMIT_S), "-host", ",".join(f"{host}:{each}" for host in hosts), "-n", str(ranks),
@@ -100,6 +112,8 @@ def play(build, seed, folder):
         for wait, (host, way) in zip(waits, lost.items()):
             time.sleep(wait)
             lose(host, way)
+        for host, way in slow.items():
+            slow_down(host, way)
         begin = time.monotonic()
         try:
             job.wait(LIMIT_S + 20)

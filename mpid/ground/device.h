@@ -100,6 +100,8 @@ struct device {
     uint32_t first_apart; /* the first of them; the group's size: none */
     bool alone;       /* nor to any other */
     bool any_lost;    /* some receives that are posted from now on may have to end at once */
+    bool hearing;   /* in progress_hear(): of ends that come at once some work is put off to its end ... */
+    bool ending;    /* ... where lost_finish() does it */
     bool parting;   /* parted.c has something to do by the clock */
     uint64_t vanish_ns; /* when to call connect_end_vanished(); 0: never */
     bool tolerant;  /* the job is to go on if this process fails */

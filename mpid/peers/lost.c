@@ -211,6 +211,8 @@ static bool is_lost(const struct mpid_request *request, void *arg)
 static void end_receives(void)
 {
     device.any_lost = true;
+    if (device.ending)
+        return;
     struct mpid_request *list = match_unpost_all(&device.match, is_lost, NULL);
     while (list) {
         struct mpid_request *request = list;
@@ -382,6 +384,19 @@ void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed)
         device.contexts_of(&id, rank, fail_context);
     any_parted |= !failed && !device_is_own_group(gid);
     look_again = true;
+    end_receives();
+    if (!device.ending)
+        notice_ended();
+}
+
+void lost_begin(void)
+{
+    device.ending = true;
+}
+
+void lost_finish(void)
+{
+    device.ending = false;
     end_receives();
     notice_ended();
 }

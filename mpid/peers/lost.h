@@ -31,6 +31,9 @@ void lost_vc(void); /* a connection has failed */
 bool lost_is_wanted(const struct vc *vc); /* whether a send to that process, or a receive from it, is not over */
 /* A process has ended, or one of another job has gone; failed: otherwise than by MPI_Finalize (mpid/conn/foreign.h). */
 void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed);
+/* From begin to finish losses are noted, and what they end ends in finish. */
+void lost_begin(void);
+void lost_finish(void);
 void lost_fini(void);
 
 /* How send.c ends what in a context waits to be sent; start/start.c sets it. */

@@ -104,6 +104,7 @@ static void connect_rooms(void)
         .drain = send_drain_busy,
         .connect = connect_poll,
         .until_ns = connect_until_ns,
+        .ended = lost_finish,
         .judge = lost_look,
         .part = parted_poll,
         .vanish = connect_end_vanished,
@@ -175,8 +176,15 @@ static void end_for_missing(int rank)
     mpid_abort(1, text);
 }
 
+static void look_at_channels(void)
+{
+    for (int i = 0; i < device.port_count; i++)
+        (void)device.ports[i].chan->ops->progress(device.ports[i].chan);
+}
+
 /* A process has ended. What it has sent before still counts: one look at each channel finds the
- * attempts that it has made, and the rest comes over its link, before that ends. */
+ * attempts that it has made, and the rest comes over its link, before that ends. Of processes that are heard of
+ * together, all had ended before the first of these looks. */
 static void process_ended(const BNR_Event *event, void *arg)
 {
     uint32_t rank = (uint32_t)event->rank;
@@ -188,8 +196,9 @@ static void process_ended(const BNR_Event *event, void *arg)
     if (event->type == BNR_EV_PROC_EXIT && !event->joined && device.used & MPID_WORLD &&
         device_is_own_group(&gid))
         end_for_missing(event->rank);
-    for (int i = 0; i < device.port_count; i++)
-        (void)device.ports[i].chan->ops->progress(device.ports[i].chan);
+    if (!device.ending)
+        look_at_channels();
+    lost_begin();
     ended_note(&gid, rank);
     struct vc *vc = vc_find(&gid, rank);
     if (vc && event->host_lost)
@@ -197,6 +206,8 @@ static void process_ended(const BNR_Event *event, void *arg)
     else if (vc)
         connect_ended(vc);
     lost_process(&gid, rank, event->type != BNR_EV_PROC_EXIT);
+    if (!device.hearing)
+        lost_finish();
 }
 
 static int attach(char *why, size_t size)

@@ -71,7 +71,11 @@ static inline int poll_port(struct port *port)
 
 void progress_hear(void)
 {
+    device.hearing = true;
     (void)BNR_Progress(NULL);
+    device.hearing = false;
+    if (__builtin_expect(device.ending, 0))
+        progress_above->ended();
     if (device.unjudged)
         progress_above->judge();
     if (__builtin_expect(device.parting, 0))

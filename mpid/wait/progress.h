@@ -21,6 +21,7 @@ struct progress_above {
     bool (*connect)(void); /* some wait for a card, or connect; returns whether anything happened */
     /* Until when a thread may sleep at most: as the two above need it, and MPI_Finalize. */
     uint64_t (*until_ns)(uint64_t now_ns, bool hears, uint64_t next_ns);
+    void (*ended)(void);   /* device.ending is set */
     void (*judge)(void);   /* some VCs are not judged yet */
     void (*part)(void);    /* device.parting is set */
     void (*vanish)(void);  /* device.vanish_ns is set */

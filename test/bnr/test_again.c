@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "bnr/core/stream/stream.h"
+#include "bnr/core/tree/keys.h"
 #include "bnr/core/tree/xcast.h"
 
 static struct effects effects;
@@ -158,11 +159,51 @@ static void no_block_is_said_again_to_a_node_that_stands_still(void **state)
     stream_out_fini(&out);
 }
 
+/* How many gets are sent again by now. */
+static size_t asked_again(struct keys *k, int64_t now)
+{
+    keys_tick(k, now, &effects);
+    size_t count = effects.count;
+    effects_clear(&effects);
+    return count;
+}
+
+/* The owner's node says that a get waits there: it is sent again after the loss of a node, and seldom. */
+static void a_kept_get_is_hardly_ever_sent_again(void **state)
+{
+    struct tree t;
+    struct keys k;
+    (void)state;
+    tree_init(&t, 1, 7, 2);
+    keys_init(&k, &t);
+    const struct keys_name theirs = {5, 8, "over", 4};
+    const struct keys_home there = {4, false};
+    assert_int_equal(keys_get(&k, &theirs, there, 70, KEYS_LATER, &effects), 0);
+    struct core_message answer = {.kind = MESSAGE_VALUE, .origin = 4, .to = 1, .status = STATUS_ABSENT};
+    answer.number = sent(1, 4, MESSAGE_GET)->number;
+    effects_clear(&effects);
+    assert_int_equal(asked_again(&k, 0), 0);
+    assert_int_equal(asked_again(&k, KEYS_RETRY_NS), 1);
+    assert_int_equal(keys_message(&k, &answer, false, &effects), 0);
+    assert_int_equal(effects.items[0].message.number, KEYS_NO_GETTER);
+    assert_int_equal(effects.items[0].message.tag, theirs.owner);
+    effects_clear(&effects);
+    assert_int_equal(asked_again(&k, KEYS_RETRY_NS + KEYS_KEPT_NS - 1), 0);
+    assert_int_equal(asked_again(&k, KEYS_RETRY_NS + KEYS_KEPT_NS), 1);
+    keys_node_lost(&k, 5, &effects); /* an answer may have been on its way there */
+    assert_int_equal(asked_again(&k, 2 * KEYS_KEPT_NS), 0);
+    assert_int_equal(asked_again(&k, 2 * KEYS_KEPT_NS + KEYS_RETRY_NS), 1);
+    effects_clear(&effects);
+    keys_fini(&k);
+    tree_fini(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_handed_in_again_to_a_root_that_stands_still),
         cmocka_unit_test(a_refused_node_hands_in_again_when_there_is_room),
+        cmocka_unit_test(a_kept_get_is_hardly_ever_sent_again),
         cmocka_unit_test(no_block_is_said_again_to_a_node_that_stands_still),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

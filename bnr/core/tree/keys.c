@@ -147,6 +147,13 @@ static struct keys_interest *find_interest(const struct keys *k, const void *id,
     return interest;
 }
 
+static uint32_t owner_of(const struct keys_wait *wait)
+{
+    struct id id;
+    memcpy(&id, wait->id, ID_HEAD_LEN);
+    return id.owner;
+}
+
 /* Answer a wait that may go on. */
 static void say(struct keys *k, const struct keys_wait *wait, enum message_status status,
                 struct bytes *value, struct effects *effects)
@@ -155,6 +162,7 @@ static void say(struct keys *k, const struct keys_wait *wait, enum message_statu
     struct core_message message = {.kind = MESSAGE_VALUE,
                                    .origin = k->tree->self,
                                    .to = wait->key.from,
+                                   .tag = is_here ? owner_of(wait) : 0,
                                    .number = is_here ? wait->cookie : wait->key.id,
                                    .status = (uint8_t)status,
                                    .data = value};
@@ -431,6 +439,7 @@ static int hear_value(struct keys *k, const struct core_message *message, struct
     if (message->origin != wait->home)
         return -EPROTO;
     if (message->status == STATUS_ABSENT) {
+        wait->retry_ns = KEYS_KEPT_NS;
         if (wait->flags & KEYS_LATER)
             say(k, wait, STATUS_ABSENT, NULL, effects);
         else
@@ -511,6 +520,9 @@ void keys_node_lost(struct keys *k, uint32_t node, struct effects *effects)
             struct keys_entry *entry = find(k, wait->id, wait->id_len);
             answer(k, wait, entry ? STATUS_GOOD : STATUS_PROC_FAILED, entry ? entry->value : NULL,
                    effects);
+        } else if (wait->retry_ns == KEYS_KEPT_NS) { /* its answer may have been lost with that node */
+            wait->retry_ns = KEYS_RETRY_NS;
+            wait->sent_ns = INT64_MIN;
         }
     }
 }

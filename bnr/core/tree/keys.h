@@ -10,7 +10,8 @@
  * gets that accept an old value (KEYS_LATER), and for all gets when the owner's node is lost. The
  * space of replaced and dropped values is free again.
  *
- * Messages get lost with nodes in between: a get that waits is sent again, ever more seldom.
+ * Messages get lost with nodes in between: a get that waits is sent again, ever more seldom. Once the owner's node has
+ * said that it keeps the get, that is sent again after the loss of a node, and hardly ever otherwise.
  */
 #ifndef BNR_KEYS_H
 #define BNR_KEYS_H
@@ -28,6 +29,7 @@ enum {
 
 #define KEYS_RETRY_NS     2000000000LL /* after that a get is sent again, then twice that, ... */
 #define KEYS_RETRY_MAX_NS 30000000000LL
+#define KEYS_KEPT_NS      120000000000LL /* once its node keeps it */
 
 enum keys_flag {
     KEYS_NOWAIT = 1,  /* STATUS_ABSENT in place of waiting; at the owner's node */
@@ -53,7 +55,7 @@ struct keys_entry;
 struct keys_wait;
 struct keys_interest;
 
-/* The cookie of the waits that are for later. */
+/* The cookie of the waits that are for later; tag is the owner. */
 #define KEYS_NO_GETTER UINT64_MAX
 
 struct keys {

@@ -10,14 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/core/hash.h"
 #include "bnr/wire/launch_message.h"
 #include "os/futex.h"
 
 struct serve_rank {
     int rank, slot;
     uint64_t seen;  /* bytes of its log */
-    uint32_t asked; /* the last question that was passed on */
+    uint32_t asked; /* the last question that was passed on ... */
+    uint32_t owner; /* ... and whose key it wants ... */
+    bool is_later;  /* ... by TABLE_LATER */
 };
+
+/* Who of this machine has asked in vain for keys of a rank elsewhere: a bit for each place in all. */
+struct serve_wish {
+    UT_hash_handle hh;
+    uint32_t owner;
+    uint64_t bits[];
+};
+
+enum { WISHES_MAX = 1 << 16 };
 
 static struct table_page *page_of(const struct serve *s, const struct serve_rank *r)
 {
@@ -66,9 +78,11 @@ static void take_question(struct serve *s, struct serve_rank *r)
     if (asked == r->asked)
         return;
     r->asked = asked;
+    r->owner = q->owner;
     uint32_t len = q->key_len;
-    struct keys_name name = {SERVE_GROUP, q->owner, key, len};
+    struct keys_name name = {SERVE_GROUP, r->owner, key, len};
     uint32_t how = q->how;
+    r->is_later = how == TABLE_LATER;
     unsigned flags = how == TABLE_LATER ? KEYS_LATER : how == TABLE_NOWAIT ? KEYS_NOWAIT : 0;
     if (len && len <= KEYS_KEY_MAX) {
         for (uint32_t i = 0; i < len; i++)
@@ -80,6 +94,39 @@ static void take_question(struct serve *s, struct serve_rank *r)
     answer(s, r, TABLE_ANSWER_FAILED, NULL);
 }
 
+static struct serve_wish *find_wish(const struct serve *s, uint32_t owner)
+{
+    struct serve_wish *wish;
+    HASH_FIND(hh, s->wishes, &owner, sizeof(owner), wish);
+    return wish;
+}
+
+/* The rank at this place is to hear of keys of the one that it has asked for. */
+static void note_wish(struct serve *s, uint64_t at)
+{
+    struct serve_wish *wish = find_wish(s, s->all[at].owner);
+    if (!wish && HASH_COUNT(s->wishes) < WISHES_MAX)
+        wish = calloc(1, sizeof(*wish) + (s->count + 63) / 64 * sizeof(*wish->bits));
+    if (!wish) {
+        s->tells_all = true;
+        return;
+    }
+    if (!find_wish(s, s->all[at].owner)) {
+        wish->owner = s->all[at].owner;
+        HASH_ADD(hh, s->wishes, owner, sizeof(wish->owner), wish);
+    }
+    wish->bits[at / 64] |= UINT64_C(1) << at % 64;
+}
+
+/* There is something new of a key of this rank: those who have asked for one may look again. */
+static void give_news(struct serve *s, uint32_t owner)
+{
+    const struct serve_wish *wish = find_wish(s, owner);
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->tells_all || (wish && wish->bits[i / 64] >> i % 64 & 1))
+            table_give_news(&s->ranks->table, s->all[i].slot);
+}
+
 static void take_value(struct serve *s, const struct core_message *message)
 {
     static const enum table_answer answers[STATUS_END] = {[STATUS_GOOD] = TABLE_ANSWER_GOOD,
@@ -88,12 +135,14 @@ static void take_value(struct serve *s, const struct core_message *message)
                                                               TABLE_ANSWER_ENDED,
                                                           [STATUS_ASKED] = TABLE_ANSWER_ASKED};
     uint64_t at = message->number >> 32;
-    for (uint32_t i = 0; i < s->count && message->number == KEYS_NO_GETTER; i++)
-        table_give_news(&s->ranks->table, s->all[i].slot);
-    if (message->number != KEYS_NO_GETTER && at >= s->count)
+    if (message->number == KEYS_NO_GETTER)
+        give_news(s, message->tag);
+    else if (at >= s->count)
         pmi_port_value(&s->pmi, message);
     if (at >= s->count || s->all[at].asked != (uint32_t)message->number)
         return;
+    if (s->all[at].is_later && message->status != STATUS_GOOD)
+        note_wish(s, at);
     answer(s, &s->all[at],
            message->status < STATUS_END ? answers[message->status] : TABLE_ANSWER_FAILED,
            message->data);
@@ -260,8 +309,14 @@ static void on_closed(uv_handle_t *handle)
 
 void serve_stop(struct serve *s)
 {
+    struct serve_wish *wish, *next;
     post_stop(&s->post);
     pmi_port_stop(&s->pmi);
+    HASH_ITER(hh, s->wishes, wish, next)
+    {
+        HASH_DEL(s->wishes, wish);
+        free(wish);
+    }
     free(s->all);
     s->all = NULL;
     s->count = 0;

@@ -25,6 +25,7 @@ enum {
 };
 
 struct serve_rank;
+struct serve_wish;
 
 struct serve {
     struct mesh *mesh; /* NULL: the job has one machine */
@@ -35,6 +36,8 @@ struct serve {
     int bell_fd; /* the end that is read; -1: none */
     struct serve_rank *all;
     uint32_t count;
+    struct serve_wish *wishes; /* whom ranks here wait for */
+    bool tells_all;            /* there was no room for some of them: all hear of all news */
     uint32_t fence;       /* the last that is over */
     bool has_entered;     /* the next one has been entered */
     bool is_awaited;      /* some here have come to it, and it has not been entered */

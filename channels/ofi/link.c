@@ -290,8 +290,11 @@ int ofi_link_receive(struct ofi *ofi, const void *message, size_t len)
 
 struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name)
 {
-    struct ofi_link *link = ofi->links;
-    while (link && link->name != name && link->called_as != name)
+    struct ofi_link *link;
+    HASH_FIND(hh, ofi->named, &name, sizeof(name), link);
+    if (link)
+        return link;
+    for (link = ofi->links; link && link->called_as != name;) /* a frame of a call */
         link = link->next;
     return link;
 }
@@ -322,8 +325,9 @@ int ofi_link_begin(struct ofi_link *link, struct ofi *ofi, struct chan_peer *pee
     ofi->watched = true;
     ofi->base.links++;
     link->last_word = ofi_stranger_make();
+    HASH_ADD(hh, ofi->named, name, sizeof(link->name), link);
     int rc = chan_slot_set(ofi->env, peer, ofi->slot, link);
-    return rc || link->last_word ? rc : -ENOMEM;
+    return rc || (link->last_word && os_hash_has(hh, link)) ? rc : -ENOMEM;
 }
 
 struct ofi_link *ofi_link_make(struct ofi *ofi, struct chan_peer *peer, fi_addr_t to)
@@ -398,6 +402,8 @@ void ofi_link_free(struct ofi_link *link)
     while (*at != link)
         at = &(*at)->next;
     *at = link->next;
+    if (os_hash_has(hh, link))
+        HASH_DEL(ofi->named, link);
     forget_sends(link);
     (void)chan_slot_set(ofi->env, link->base.peer, ofi->slot, NULL);
     if (!link->transfers) {

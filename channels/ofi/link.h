@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "channels/ofi/ofi.h"
+#include "os/hash.h"
 
 /* What a process still has to say to another one. */
 struct ofi_say {
@@ -29,6 +30,7 @@ struct ofi_link {
     struct ofi_say say;
     struct ofi_stranger *last_word; /* room for BYE, so that memory cannot be short for that */
     enum ofi_state state;
+    UT_hash_handle hh; /* by name */
     uint64_t name;
     uint64_t called_as;   /* the name that the caller knew before WELCOME; 0: we are the caller */
     struct ofi_talk talk; /* while calling: we are the caller */

@@ -109,7 +109,7 @@ struct ofi {
     uint8_t address[OFI_ADDRESS_MAX];
     size_t address_len;
     uint64_t timeout_ns; /* until a peer is given up that the fabric does not reach */
-    struct ofi_link *links;
+    struct ofi_link *links, *named; /* all, and a table of them by name */
     struct ofi_stranger *strangers;
     struct os_heard heard; /* the HELLOs of strangers */
     uint64_t hellos;       /* that this process has said */

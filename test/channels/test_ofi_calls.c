@@ -254,13 +254,26 @@ static void strangers_hear_nothing(void)
           "one that was overheard, and is said again, is told nothing");
 }
 
+/* Each frame leads to the link whose name it has, however many there are, and to none that has ended. */
+static bool all_are_found(struct ofi *ofi, uint64_t ended)
+{
+    bool all = !ofi_link_find(ofi, ended);
+    for (struct ofi_link *link = ofi->links; link; link = link->next)
+        all &= ofi_link_find(ofi, link->name) == link && ofi_link_find(ofi, link->called_as) == link;
+    return all;
+}
+
 static void all_are_let_in(void)
 {
+    struct ofi *ofi = &processes[0].ofi;
     for (size_t i = 1; i <= CALLERS; i++)
         call(i, 0);
     bring_all(); /* all HELLOs before the first PROOF */
     claim(processes[0].opened == CALLERS, "300 callers at once are let in");
-    claim(!processes[0].ofi.strangers, "and none is kept as a stranger");
+    claim(!ofi->strangers, "and none is kept as a stranger");
+    uint64_t ended = ofi->links->name;
+    ofi_link_free(ofi->links);
+    claim(all_are_found(ofi, ended), "frames find each, but none that has ended");
 }
 
 /* Make the time come at which the first one calls again. */

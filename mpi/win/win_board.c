@@ -67,7 +67,7 @@ int board_make(struct board *board, struct win *win)
 {
     const struct comm_hosts *hosts = comm_hosts_of(win->comm);
     struct win_segment_place mine = {0}, *all = malloc(sizeof(*all) * (size_t)win->size);
-    *board = (struct board){.len = len_of(win->size)};
+    *board = (struct board){.win = win, .len = len_of(win->size)};
     if (!all || !hosts) {
         free(all);
         return MPI_ERR_NO_MEM;
@@ -119,6 +119,35 @@ bool board_hold(_Atomic uint32_t *busy)
 void board_release(_Atomic uint32_t *busy)
 {
     atomic_store(busy, 0);
+}
+
+/* ---- other hosts ---- */
+
+bool board_is_near(const struct board *board, int target)
+{
+    const struct win *win = board->win;
+    bool near = target == win->rank;
+    for (int i = 0; i < win->near_count && board->is_shared && !near; i++)
+        near = win->near[i].rank == target;
+    return near;
+}
+
+void board_leak(struct board *board, int target, const struct known *now)
+{
+    if (board_is_near(board, target) || !board_hold(&board->head->busy))
+        return;
+    known_join(&board->head->leaked, now);
+    board_release(&board->head->busy);
+}
+
+struct known board_known(struct board *board)
+{
+    struct known now = known_now();
+    if (!board_hold(&board->head->busy))
+        return now;
+    known_join(&now, &board->head->leaked);
+    board_release(&board->head->busy);
+    return now;
 }
 
 /* ---- call sites ---- */
@@ -205,14 +234,13 @@ static enum board_conflict conflict(const struct board_access *a, const struct b
     return goes ? BOARD_FINE : BOARD_MIXED_OPS;
 }
 
-enum board_conflict board_find(const struct board_log *log, const struct board_access *new,
-                               struct board_access *found, uint64_t *at, uint64_t *len)
+enum board_conflict board_find(const struct board_log *log, const struct known *now, const struct board_access *new,
+                               struct board_access *found, uint64_t both[2])
 {
-    struct known now = known_now();
     for (uint32_t i = 0; (i = near(log, i, &new->bytes)) < BOARD_LOG; i++) {
         const struct board_access *old = &log->row[i];
         enum board_conflict what = conflict(old, new);
-        if (!what || !stretch_meets(&old->bytes, &new->bytes, at, len) || is_over(old, &now))
+        if (!what || !stretch_meets(&old->bytes, &new->bytes, &both[0], &both[1]) || is_over(old, now))
             continue;
         *found = *old;
         return what;

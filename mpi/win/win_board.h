@@ -61,6 +61,7 @@ struct board_log {
 };
 
 struct board {
+    const struct win *win;
     struct board_head *head;
     struct known *published; /* [size] what members knew last */
     struct board_log *logs;  /* [size] */
@@ -69,10 +70,11 @@ struct board {
 };
 
 struct board_head {
-    _Atomic uint32_t busy; /* guards sites, synced, and published */
+    _Atomic uint32_t busy; /* guards sites, synced, leaked, and published */
     uint32_t sites;
     _Atomic uint32_t versions; /* of published: raised after each change */
     struct known synced; /* what those have known that called MPI_Win_sync */
+    struct known leaked; /* has reached targets of other hosts without a clock */
     struct mpid_call_site site[BOARD_SITES];
 };
 
@@ -87,6 +89,14 @@ int board_give_all(struct win *win, const void *mine, void *all, size_t size);
 bool board_hold(_Atomic uint32_t *busy);
 void board_release(_Atomic uint32_t *busy);
 
+/* Whether a target is on this host, and notes accesses in the same logs. */
+bool board_is_near(const struct board *board, int target);
+/* An operation or a lock is about to tell a target of now: on another host, others may hear of it there, and tell of it
+ * by messages whose clock lacks it. */
+void board_leak(struct board *board, int target, const struct known *now);
+/* The most that this process can know. */
+struct known board_known(struct board *board);
+
 /* The number of a call site, 0: there are too many; and the site of a number. */
 uint16_t board_site(struct board *board, const struct mpid_call_site *site);
 struct mpid_call_site board_site_of(struct board *board, uint16_t number);
@@ -94,9 +104,10 @@ struct mpid_call_site board_site_of(struct board *board, uint16_t number);
 /* What makes two accesses wrong, or BOARD_FINE. */
 enum board_conflict { BOARD_FINE, BOARD_RACE, BOARD_MIXED_OPS, BOARD_MIXED_TYPES };
 
-/* The following are for the holder of a log. Find one that conflicts with a new access. */
-enum board_conflict board_find(const struct board_log *log, const struct board_access *new,
-                               struct board_access *found, uint64_t *at, uint64_t *len);
+/* The following are for the holder of a log. Find one that conflicts with a new access
+ * of a process that may know so much, and the first byte and the number of those of both. */
+enum board_conflict board_find(const struct board_log *log, const struct known *now, const struct board_access *new,
+                               struct board_access *found, uint64_t both[2]);
 /* Note an access. Returns whether another one had to be given up for it that may still matter. */
 bool board_note(struct board_log *log, const struct board_access *new);
 /* The first row from i on of an access of an origin that is not over; BOARD_LOG: there is none. And it is over

@@ -140,9 +140,10 @@ static void enter(struct win_watch *w, int target, const struct board_access *ne
     struct board_log *log = &w->board.logs[target];
     struct board_access old;
     uint64_t both[2];
+    struct known now = board_known(&w->board);
     if (!board_hold(&log->busy))
         return;
-    enum board_conflict why = board_find(log, new, &old, &both[0], &both[1]);
+    enum board_conflict why = board_find(log, &now, new, &old, both);
     bool gives = !why && board_note(log, new);
     w->open[target] += !why && !new->done;
     board_release(&log->busy);
@@ -378,6 +379,7 @@ static int find_range(struct win *win, const struct win_op *op, uint64_t *at)
     return rc;
 }
 
+/* That a target of another host has waited is not told here: operations there are over at MPI_Win_complete. */
 static struct board_access access_of(struct win_watch *w, const struct win_op *op)
 {
     static const uint8_t kinds[] = {
@@ -385,7 +387,8 @@ static struct board_access access_of(struct win_watch *w, const struct win_op *o
         [WIN_OP_FETCH] = BOARD_CHANGE, [WIN_OP_COMPARE] = BOARD_COMPARE};
     struct board_access access = {.kind = kinds[op->kind], .origin = world_facts.rank,
                                   .by = world_facts.rank, .via = op->rank,
-                                  .returns = win_op_brings(op), .posted = w->win->access == WIN_START};
+                                  .returns = win_op_brings(op),
+                                  .posted = w->win->access == WIN_START && board_is_near(&w->board, op->rank)};
     if (op->basic) {
         access.form = op->basic->form;
         access.size = (uint8_t)op->basic->size;
@@ -405,7 +408,10 @@ static void give_known(struct win_watch *w, const struct win_op *op, uint64_t at
 {
     struct board_log *log = &w->board.logs[op->rank];
     struct known now = known_now();
-    if (op->kind == WIN_OP_GET || !board_hold(&log->busy))
+    if (op->kind == WIN_OP_GET)
+        return;
+    board_leak(&w->board, op->rank, &now);
+    if (!board_hold(&log->busy))
         return;
     if (op->kind == WIN_OP_PUT)
         known_join(&log->put, &now);
@@ -624,6 +630,8 @@ void win_watch_unlock(struct win *win, int target, bool exclusive)
     struct board_log *log = &win->watch->board.logs[target];
     struct known now = known_now();
     win->watch->locked[target] = 0;
+    if (exclusive)
+        board_leak(&win->watch->board, target, &now);
     if (!board_hold(&log->busy))
         return;
     known_join(exclusive ? &log->exclusive : &log->shared, &now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Programs of three ranks that use a window wrongly, and others that use it well, after the categories of
+ * Programs of three ranks, or more that stand by, that use a window wrongly, and others that use it well, after the categories of
  * RMARaceBench: conflicts, synchronization, atomics, and buffers of the program. Rank 2 is the target.
  *
  * usage: win_races list    the wrong ones, each with the two calls that --check is to name
@@ -49,6 +49,8 @@ static MPI_Group group_of(int first, int count)
 /* The origins' epoch with the target, and the target's. */
 static void begin_epoch(void)
 {
+    if (me > TARGET)
+        return;
     MPI_Group group = me == TARGET ? group_of(0, 2) : group_of(TARGET, 1);
     OK(me == TARGET ? MPI_Win_post(group, 0, w.win) : MPI_Win_start(group, 0, w.win));
     OK(MPI_Group_free(&group));
@@ -56,7 +58,8 @@ static void begin_epoch(void)
 
 static void end_epoch(void)
 {
-    OK(me == TARGET ? MPI_Win_wait(w.win) : MPI_Win_complete(w.win));
+    if (me <= TARGET)
+        OK(me == TARGET ? MPI_Win_wait(w.win) : MPI_Win_complete(w.win));
 }
 
 /* Every second number, eight times. */

@@ -106,10 +106,27 @@ def collectives(quick):
                    ranks=ranks, rounds=2 if ranks == 2 else 3, limit=30 if quick else 90)
 
 
+WINDOW_WAYS = ("put 8 B", "get 8 B", "fetch_and_op", "compare_and_swap", "lock put unlock", "fence",
+               "post start complete wait", "put 64 KiB", "get 64 KiB", "sum 64 KiB", "strided put 64 KiB", "put 1 MiB",
+               "get 1 MiB", "sum 1 MiB")
+
+
 def windows(quick):
+    """A run for each way: an MPI that crashes in one has the others measured."""
     slices = 10 if quick else 40
-    yield Step("windows", ["windows"], words(f"--slices {slices} --seconds 0.5"))
-    yield Step("windows over tcp", ["windows"], words(f"--slices {slices} --seconds 0.5"), channel="tcp")
+    for ranks, channel, name in ((2, "shm", "windows"), (2, "tcp", "windows over tcp"), (16, "shm", "windows, 16 ranks")):
+        for way in WINDOW_WAYS:
+            yield Step(name, ["windows"], [*words(f"--slices {slices} --seconds 0.5 --ops"), way], ranks=ranks, channel=channel,
+                       limit=30)
+
+
+def passive(quick):
+    """The target computes for 300 ms, and for 10 s: some peers wait for it."""
+    for ms in (300,) if quick else (300, 10000):
+        for channel, name in (("shm", "passive target"), ("tcp", "passive target over tcp")):
+            for kind in ("allocate", "malloc", "alloc_mem", "dynamic"):
+                yield Step(name, ["passive"], words(f"--slices {3 if ms < 1000 else 1} --sizes {ms} --ops {kind}"),
+                           channel=channel, rounds=3 if ms < 1000 else 1, limit=120)
 
 
 def overlap(quick):
@@ -158,8 +175,8 @@ def files(quick):
 
 
 SUBJECTS = {f.__name__: f for f in (latency, bandwidth, rate, tcp, matching, datatypes, collectives,
-                                    windows, overlap, oversubscribed, launch, memory, idle, files, fabric,
-                                    instructions)}
+                                    windows, passive, overlap, oversubscribed, launch, memory, idle, files,
+                                    fabric, instructions)}
 
 
 def arguments():

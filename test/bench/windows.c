@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * One-sided operations from rank 0 to rank 1, which takes no part but in fences, and where it posts.
+ * One-sided operations from each even rank to the next one, which takes no part but in fences, and where it posts.
  * --ops names some of the ways. The limits are memcpy() between private buffers, and an atomic add.
- * Run with two ranks.
+ * Run with two ranks, or more, an even number: then all pairs do the same. The time is rank 0's, but that of all pairs
+ * for fences and posts of more than one.
  */
 #include "bench.h"
 
@@ -14,7 +15,7 @@
 enum { BYTES = 2 << 20, MEDIUM = 64 << 10, LARGE = 1 << 20, STRIDES = 8192 };
 
 struct work {
-    int rank;
+    int rank, partner, pairs;
     size_t len;
     MPI_Win win;
     MPI_Group other;
@@ -28,29 +29,29 @@ struct work {
     static void name(void *arg, int count)                                                         \
     {                                                                                              \
         struct work *w = arg;                                                                      \
-        for (int i = 0; w->rank == 0 && i < count; i++) {                                          \
+        for (int i = 0; w->rank % 2 == 0 && i < count; i++) {                                          \
             operation;                                                                             \
-            MPI_Win_flush(1, w->win);                                                              \
+            MPI_Win_flush(w->partner, w->win);                                                              \
         }                                                                                          \
     }
 static long one = 1, was, zero;
-PASSIVE(put, MPI_Put(w->from, (int)w->len, MPI_BYTE, 1, 0, (int)w->len, MPI_BYTE, w->win))
-PASSIVE(get, MPI_Get(w->to, (int)w->len, MPI_BYTE, 1, 0, (int)w->len, MPI_BYTE, w->win))
-PASSIVE(put_word, MPI_Put(&one, 1, MPI_LONG, 1, 0, 1, MPI_LONG, w->win))
-PASSIVE(get_word, MPI_Get(&was, 1, MPI_LONG, 1, 0, 1, MPI_LONG, w->win))
-PASSIVE(fetch, MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, 8, MPI_SUM, w->win))
-PASSIVE(compare, MPI_Compare_and_swap(&one, &zero, &was, MPI_LONG, 1, 16, w->win))
-PASSIVE(strided, MPI_Put(w->from, STRIDES, MPI_LONG, 1, 0, 1, w->stride, w->win))
-PASSIVE(sum, MPI_Accumulate(w->from, (int)(w->len / 8), MPI_DOUBLE, 1, 0, (int)(w->len / 8), MPI_DOUBLE,
+PASSIVE(put, MPI_Put(w->from, (int)w->len, MPI_BYTE, w->partner, 0, (int)w->len, MPI_BYTE, w->win))
+PASSIVE(get, MPI_Get(w->to, (int)w->len, MPI_BYTE, w->partner, 0, (int)w->len, MPI_BYTE, w->win))
+PASSIVE(put_word, MPI_Put(&one, 1, MPI_LONG, w->partner, 0, 1, MPI_LONG, w->win))
+PASSIVE(get_word, MPI_Get(&was, 1, MPI_LONG, w->partner, 0, 1, MPI_LONG, w->win))
+PASSIVE(fetch, MPI_Fetch_and_op(&one, &was, MPI_LONG, w->partner, 8, MPI_SUM, w->win))
+PASSIVE(compare, MPI_Compare_and_swap(&one, &zero, &was, MPI_LONG, w->partner, 16, w->win))
+PASSIVE(strided, MPI_Put(w->from, STRIDES, MPI_LONG, w->partner, 0, 1, w->stride, w->win))
+PASSIVE(sum, MPI_Accumulate(w->from, (int)(w->len / 8), MPI_DOUBLE, w->partner, 0, (int)(w->len / 8), MPI_DOUBLE,
                             MPI_SUM, w->win))
 
 static void locked(void *arg, int count)
 {
     struct work *w = arg;
-    for (int i = 0; w->rank == 0 && i < count; i++) {
-        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w->win);
-        MPI_Put(&one, 1, MPI_LONG, 1, 0, 1, MPI_LONG, w->win);
-        MPI_Win_unlock(1, w->win);
+    for (int i = 0; w->rank % 2 == 0 && i < count; i++) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, w->partner, 0, w->win);
+        MPI_Put(&one, 1, MPI_LONG, w->partner, 0, 1, MPI_LONG, w->win);
+        MPI_Win_unlock(w->partner, w->win);
     }
 }
 
@@ -59,7 +60,7 @@ static void fences(void *arg, int count)
     struct work *w = arg;
     MPI_Win_fence(0, w->win);
     for (int i = 0; i < count; i++) {
-        MPI_Put(&one, 1, MPI_LONG, 1 - w->rank, 0, 1, MPI_LONG, w->win);
+        MPI_Put(&one, 1, MPI_LONG, w->partner, 0, 1, MPI_LONG, w->win);
         MPI_Win_fence(0, w->win);
     }
     MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win);
@@ -71,7 +72,7 @@ static void posts(void *arg, int count)
     for (int i = 0; i < count; i++) {
         MPI_Win_post(w->other, 0, w->win);
         MPI_Win_start(w->other, 0, w->win);
-        MPI_Put(&one, 1, MPI_LONG, 1 - w->rank, 0, 1, MPI_LONG, w->win);
+        MPI_Put(&one, 1, MPI_LONG, w->partner, 0, 1, MPI_LONG, w->win);
         MPI_Win_complete(w->win);
         MPI_Win_wait(w->win);
     }
@@ -80,7 +81,7 @@ static void posts(void *arg, int count)
 static void copy_raw(void *arg, int count)
 {
     struct work *w = arg;
-    for (int i = 0; w->rank == 0 && i < count; i++) {
+    for (int i = 0; w->rank % 2 == 0 && i < count; i++) {
         memcpy(w->to, w->from, w->len);
         atomic_signal_fence(memory_order_seq_cst);
     }
@@ -89,7 +90,7 @@ static void copy_raw(void *arg, int count)
 static void add_raw(void *arg, int count)
 {
     struct work *w = arg;
-    for (int i = 0; w->rank == 0 && i < count; i++)
+    for (int i = 0; w->rank % 2 == 0 && i < count; i++)
         atomic_fetch_add(&w->word, 1);
 }
 
@@ -97,16 +98,18 @@ static void add_raw(void *arg, int count)
 static void measure(const struct bench_options *o, struct work *w, const char *label, void (*limit)(void *, int),
                     void (*run)(void *, int), int epoch)
 {
+    struct bench_options own = *o;
     if (o->ops && !strstr(o->ops, label))
         return;
+    own.whole = w->pairs > 1 && (run == fences || run == posts);
     const struct bench_way ways[] = {
         {"raw", "us", BENCH_TIME, 1e-3, limit, w, BENCH_RAW},
         {"one-sided", "us", BENCH_TIME, 1e-3, run, w, 0},
     };
-    if (epoch && w->rank == 0)
+    if (epoch && w->rank % 2 == 0)
         MPI_Win_lock_all(0, w->win);
-    bench_interleave(o, label, ways, 2);
-    if (epoch && w->rank == 0)
+    bench_interleave(&own, label, ways, 2);
+    if (epoch && w->rank % 2 == 0)
         MPI_Win_unlock_all(w->win);
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -137,18 +140,22 @@ int main(int argc, char **argv)
     struct work w = {0};
     MPI_Group all;
     void *base;
-    int rest;
+    int size;
 
     MPI_Init(&argc, &argv);
     bench_options(&o, argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size % 2)
+        bench_fail("windows: an even number of ranks is needed");
+    w.partner = w.rank ^ 1;
+    w.pairs = size / 2;
     w.from = bench_alloc(BYTES, o.huge);
     w.to = bench_alloc(BYTES, o.huge);
     MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &w.win);
     memset(base, 0, BYTES);
-    rest = 1 - w.rank;
     MPI_Win_get_group(w.win, &all);
-    MPI_Group_incl(all, 1, &rest, &w.other);
+    MPI_Group_incl(all, 1, &w.partner, &w.other);
     MPI_Type_vector(STRIDES, 1, 2, MPI_LONG, &w.stride);
     MPI_Type_commit(&w.stride);
     MPI_Barrier(MPI_COMM_WORLD);

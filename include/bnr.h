@@ -464,13 +464,14 @@ int BNR_Get_note(const char **note);
 /* ---- names ---- */
 
 /*
- * A name stands for a text of the program's, such as where it can be reached. It is known to the processes of this
- * user whose names are kept on the same host: for a rank of this project's mpiexec, that of mpiexec; for
- * others, their own. It goes with the job, or with the process.
+ * A name stands for a text of the program's, such as where it can be reached. It is kept on all hosts of a job of this
+ * project's mpiexec, and on mpiexec's; for other processes, on their own. It is looked for on the same hosts, so two jobs of a
+ * user know each other's names if they have a host in common. It goes with the job, or with the process.
  */
 enum BNR_Name_call {
     BNR_NAME_PUBLISH,   /* BNR_ERR_EXISTS: a living job has published it; BNR_ERR_PERM: the folder of
-                         * names is not this user's alone; BNR_ERR_ARG: too long, or with a newline */
+                         * names is not this user's alone; BNR_ERR_ARG: too long, or with a newline. It is then
+                         * published on no host */
     BNR_NAME_UNPUBLISH, /* BNR_ERR_NOT_FOUND: this job has not published it */
     BNR_NAME_LOOKUP     /* BNR_ERR_NOT_FOUND */
 };
@@ -478,8 +479,8 @@ enum BNR_Name_call {
 
 /* Begin a call; text is for BNR_NAME_PUBLISH. *id is for BNR_Name_state(). */
 int BNR_Name(enum BNR_Name_call call, const char *name, const char *text, int *id);
-/* *done = whether it is over. Then *code = its outcome, text (size bytes; may be NULL) what was found, and id
- * means nothing any more. */
+/* *done = whether it is over. Then *code = its outcome, text (size bytes; may be NULL) what was found, or the host where a name
+ * cannot be published, and id means nothing any more. */
 int BNR_Name_state(int id, int *done, int *code, char *text, size_t size);
 
 /* The same, for ports, and waiting. info may be NULL. */

@@ -272,7 +272,8 @@ void mpid_spawn_link(int id);
 /* It is no longer. Waits until mpiexec has taken note of it. */
 void mpid_spawn_unlink(int id);
 /* Publish a name, take it back, or look it up; it is known as BNR_Name() says. Waits. Returns 0; -EEXIST, -ENOENT,
- * -EPERM or another -errno; text: of the name, in or out (MPID_NAME_MAX bytes and a NUL). */
+ * -EPERM or another -errno; text: of the name, in or out (MPID_NAME_MAX bytes and a NUL). Where a name cannot be published, it
+ * gets the host where it cannot be. */
 enum mpid_name { MPID_PUBLISH, MPID_UNPUBLISH, MPID_LOOKUP };
 enum { MPID_NAME_MAX = 1023 };
 int mpid_name(enum mpid_name call, const char *name, char *text);

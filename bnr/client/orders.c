@@ -444,11 +444,10 @@ void orders_leave(void)
 
 static void answer_own(struct ordered *s, enum BNR_Name_call call, const char *name, const char *text)
 {
-    char found[NAMES_MAX + 1] = "";
+    static const enum name_task calls[] = {NAME_PUBLISH, NAME_UNPUBLISH, NAME_FIND};
+    char found[NAMES_MAX + 1];
     s->has_ended = true;
-    s->status = call == BNR_NAME_PUBLISH     ? names_publish(name, text)
-                : call == BNR_NAME_UNPUBLISH ? names_unpublish(name)
-                                             : names_find(name, found);
+    s->status = names_call(calls[call], name, text, found);
     s->text = strdup(found);
 }
 

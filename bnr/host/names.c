@@ -14,6 +14,7 @@
 
 #include "os/keyed_hash.h"
 #include "os/lock.h"
+#include "os/log.h"
 
 struct published {
     struct published *next;
@@ -185,4 +186,19 @@ int names_find(const char *service, char text[NAMES_MAX + 1])
     if (fd >= 0)
         close(fd);
     return rc;
+}
+
+int names_call(enum name_task call, const char *service, const char *text, char found[NAMES_MAX + 1])
+{
+    int rc;
+    *found = 0;
+    switch (call) {
+    case NAME_PUBLISH:
+        if ((rc = names_publish(service, text)))
+            snprintf(found, NAMES_MAX + 1, "%s", os_host_name());
+        return rc;
+    case NAME_UNPUBLISH: return names_unpublish(service);
+    case NAME_FIND: return names_find(service, found);
+    default: return -EINVAL;
+    }
 }

@@ -3,10 +3,13 @@
 /* Commands that start daemons; see remote.h. */
 #include "bnr/launch/remote.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+
+#include "os/file.h"
 
 enum {
     WORDS_MAX = 64
@@ -235,4 +238,13 @@ struct remote_verdict remote_judge(const struct remote *r, int status, const cha
     if (r->kind == REMOTE_SSH && code == 255)
         return (struct remote_verdict){LAUNCHING_CONNECT, false};
     return (struct remote_verdict){LAUNCHING_EXECUTE, false};
+}
+
+char *remote_daemon(const char *prefix)
+{
+    char near[PATH_MAX], *path = NULL;
+    if (prefix)
+        return asprintf(&path, "%s/bin/vireod", prefix) < 0 ? NULL : path;
+    os_beside(near, "vireod");
+    return strdup(near);
 }

@@ -39,6 +39,9 @@ struct remote {
  * free(); NULL: no memory. */
 char **remote_words(const struct remote *r, const char *host, const char *user);
 
+/* The path of the daemon below prefix (NULL: beside this program), to free(); NULL: no memory. */
+char *remote_daemon(const char *prefix);
+
 /* Whether all quotes of a user's command are closed. */
 bool remote_is_closed(const char *command);
 

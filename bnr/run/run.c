@@ -192,7 +192,7 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts)
     if (run->is_over)
         run->is_over[rank] = true;
     run_terminal_ended(run, rank);
-    run_spawn_rank_ended(run, rank);
+    run_names_rank_ended(run, rank);
     run_keepalive_tell(run, ORDER_TOLD_EXIT, rank, facts->status);
     run_follow(run, step);
 }
@@ -617,6 +617,7 @@ static int finish(struct run *run)
     uv_close((uv_handle_t *)&run->reminder, NULL);
     uv_close((uv_handle_t *)&run->look, NULL);
     run_keepalive_stop(run);
+    run_names_stop(run);
     run_spawn_stop(run);
     run_foreign_stop(run);
     leftovers_unwatch(&run->ranks.leftovers);

@@ -2,7 +2,7 @@
 
 /*
  * The orders of ranks: jobs that they start, by BNR_Start_job(), each run by an mpiexec of its own, a child of
- * this one; and names that they publish. See run_state.h.
+ * this one. See run_state.h; names that they publish are run_names.c's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bnr/host/names.h"
 #include "bnr/host/order.h"
 #include "bnr/launch/launch.h"
 #include "bnr/run/run_room.h"
@@ -42,26 +41,6 @@ struct run_spawned {
 };
 
 /* ---- starting ---- */
-
-/* Answer a rank's order. */
-static void tell(struct run *run, int rank, uint32_t id, int status, const char *text)
-{
-    uint8_t told[ORDER_HEAD + NAMES_MAX];
-    size_t len = strnlen(text, NAMES_MAX);
-    os_be32_put(told, id);
-    os_be32_put(told + 4, (uint32_t)status);
-    memcpy(told + ORDER_HEAD, text, len);
-    if (run->wide) {
-        wide_tell(run->wide, rank, ORDER_TAG, told, ORDER_HEAD + len);
-        return;
-    }
-    struct packing p = {0};
-    post_pack(&p, rank, ORDER_TAG, told, ORDER_HEAD + len);
-    struct bytes *letter = pack_end(&p);
-    if (letter)
-        post_deliver(&run->serve.post, 0, letter, unpack_begin(letter));
-    bytes_unref(letter);
-}
 
 /* The words of a command line: first these, then those of bytes, each with its 0. To be freed, as an array.
  * NULL: no memory, or the last one has no 0. */
@@ -176,7 +155,7 @@ static void pass_on(struct run_spawned *s, const uint32_t words[3])
     char text[32];
     snprintf(text, sizeof(text), "%d %d", (int)words[1], (int)words[2]);
     if (words[0] == ORDER_TOLD_STARTED || words[0] == ORDER_TOLD_EXIT)
-        tell(s->run, s->rank, s->id, (int)words[0], text);
+        run_orders_answer(s->run, s->rank, s->id, (int)words[0], text);
 }
 
 /* Take what has come. Returns false at its end. */
@@ -251,7 +230,7 @@ static void spawn(struct run *run, int rank, uint32_t id, const uint8_t *bytes, 
                   strerror(-rc));
     if (s)
         free_spawned(run, s);
-    tell(run, rank, id, EXIT_FAILED, "");
+    run_orders_answer(run, rank, id, EXIT_FAILED, "");
 }
 
 static struct run_spawned *find(struct run *run, int rank, uint32_t id)
@@ -260,65 +239,6 @@ static struct run_spawned *find(struct run *run, int rank, uint32_t id)
     while (s && !(s->rank == rank && s->id == id))
         s = s->next;
     return s;
-}
-
-/* ---- names ---- */
-
-struct run_name {
-    struct run_name *next;
-    int rank;
-    char *name;
-};
-
-static void note_name(struct run *run, int rank, const char *name)
-{
-    struct run_name *n = calloc(1, sizeof(*n));
-    if (n && (n->name = strdup(name))) {
-        n->rank = rank;
-        n->next = run->names;
-        run->names = n;
-    } else {
-        free(n); /* without memory it stays until mpiexec ends */
-    }
-}
-
-/* Forget names: this one (NULL: any) of this rank (-1: any). */
-static void drop_names(struct run *run, int rank, const char *name)
-{
-    for (struct run_name **at = &run->names; *at;) {
-        struct run_name *n = *at;
-        if ((rank >= 0 && n->rank != rank) || (name && strcmp(n->name, name) != 0)) {
-            at = &n->next;
-            continue;
-        }
-        *at = n->next;
-        (void)names_unpublish(n->name);
-        free(n->name);
-        free(n);
-    }
-}
-
-static void take_name(struct run *run, int rank, uint32_t kind, uint32_t id, char **words)
-{
-    char found[NAMES_MAX + 1] = "";
-    int rc = -EINVAL;
-    if (words && words[0] && words[1] && kind == ORDER_LOOKUP) {
-        rc = names_find(words[0], found);
-    } else if (words && words[0] && words[1] && kind == ORDER_PUBLISH) {
-        rc = names_publish(words[0], words[1]);
-        if (!rc)
-            note_name(run, rank, words[0]);
-    } else if (words && words[0]) {
-        rc = names_unpublish(words[0]);
-        if (!rc)
-            drop_names(run, -1, words[0]);
-    }
-    tell(run, rank, id, rc, found);
-}
-
-void run_spawn_rank_ended(struct run *run, int rank)
-{
-    drop_names(run, rank, NULL);
 }
 
 /* ---- signals ---- */
@@ -363,13 +283,13 @@ static void take_order(void *arg, int rank, const uint8_t *data, size_t len)
         words = list_words(none, data + ORDER_HEAD, len - ORDER_HEAD);
         link_job(run, rank, kind == ORDER_LINK, words);
         free(words);
-        tell(run, rank, id, 0, "");
+        run_orders_answer(run, rank, id, 0, "");
         break;
     case ORDER_PUBLISH:
     case ORDER_UNPUBLISH:
     case ORDER_LOOKUP:
         words = list_words(none, data + ORDER_HEAD, len - ORDER_HEAD);
-        take_name(run, rank, kind, id, words);
+        run_names_take(run, rank, &(struct run_named){kind, id, words});
         free(words);
         break;
     case ORDER_KILL:
@@ -428,7 +348,7 @@ bool run_spawn_reaped(struct run *run, int pid, int status, int *failed)
         *failed = take_failure(run, s, code);
     if (s->poll)
         (void)hear(s);
-    tell(run, s->rank, s->id, code, "");
+    run_orders_answer(run, s->rank, s->id, code, "");
     free_spawned(run, s);
     return true;
 }
@@ -450,7 +370,6 @@ uint32_t run_spawn_pids(const struct run *run, pid_t *pids)
 
 void run_spawn_stop(struct run *run)
 {
-    drop_names(run, -1, NULL);
     while (run->spawned) {
         struct run_spawned *s = run->spawned;
         run->spawned = s->next;

@@ -26,6 +26,7 @@ struct amend;
 struct debugger;
 struct options;
 struct run_name;
+struct run_name_call;
 struct run_spawned;
 
 struct run {
@@ -76,6 +77,8 @@ struct run {
     bool has_table, has_ask;
     bool *is_over;                            /* by rank: it has ended */
     struct run_name *names;                   /* that ranks have published */
+    struct run_name_call *name_calls;         /* that wait for answers of daemons */
+    uint32_t name_number;                     /* of the last such call */
     struct run_spawned *spawned;              /* jobs that ranks have started, and that run, ... */
     uint32_t *taken;                          /* ... and their processes: by host of the options (NULL: none), ... */
     uint32_t taken_cpus;                      /* ... and those that are bound to free processors here */
@@ -142,8 +145,6 @@ void run_keepalive_tell(struct run *run, uint32_t what, int rank, int status);
 
 /* Ranks are served: take their orders to start jobs. */
 void run_spawn_begin(struct run *run);
-/* A rank has ended: its names go. */
-void run_spawn_rank_ended(struct run *run, int rank);
 /* A child has ended. Returns whether it was the mpiexec of such a job; *failed: the code with which this job is to
  * end for that, or 0. */
 bool run_spawn_reaped(struct run *run, int pid, int status, int *failed);
@@ -153,6 +154,29 @@ void run_spawn_signal(struct run *run, int number);
 uint32_t run_spawn_pids(const struct run *run, pid_t *pids);
 /* Those that are left end, too. */
 void run_spawn_stop(struct run *run);
+
+/* ---- run_orders.c ---- */
+
+/* Answer a rank's order. */
+void run_orders_answer(struct run *run, int rank, uint32_t id, int status, const char *text);
+
+/* ---- run_names.c ---- */
+
+/* An order about a name: ORDER_PUBLISH, ORDER_UNPUBLISH or ORDER_LOOKUP; its words end with NULL, or are NULL. */
+struct run_named {
+    uint32_t kind, id;
+    char **words;
+};
+/* Take one of a rank: the name is published on all hosts of the job, and looked for on all. */
+void run_names_take(struct run *run, int rank, const struct run_named *order);
+/* A daemon has answered; arg is the run. */
+void run_names_answer(void *arg, uint32_t node, const struct name_answer *answer);
+/* A node is lost, and will not answer. */
+void run_names_lost(struct run *run, uint32_t node);
+/* A rank has ended: its names go. */
+void run_names_rank_ended(struct run *run, int rank);
+/* All names go. */
+void run_names_stop(struct run *run);
 
 /* ---- run_apps.c ---- */
 

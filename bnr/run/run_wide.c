@@ -111,6 +111,7 @@ static void wide_lost(void *arg, uint32_t node)
                                                .rank = r,
                                                .tag = fd});
     exchange_node_lost(&run->exchange, node);
+    run_names_lost(run, node);
 }
 
 /* Daemons cannot be told what to do: they end, and their ranks, when they lose this process. */
@@ -178,7 +179,7 @@ bool run_wide_bring_up(struct run *run)
     struct wide_plan plan = run->wide->plan;
     const struct wide_hooks hooks = {wide_say,   wide_ready,  wide_started, wide_failed,
                                      wide_ended, wide_missed, wide_lost,    wide_broken,
-                                     wide_answer, run_streams_far, run};
+                                     wide_answer, run_names_answer, run_streams_far, run};
     const struct wide_settings settings = {.remote = run_remote(run->o),
                                            .prefix = run->o->remote.prefix,
                                            .is_piped = run->o->remote.is_piped};

@@ -24,6 +24,7 @@
 #include "bnr/streams/exchange.h"
 #include "bnr/streams/pipes.h"
 #include "bnr/wide/answers.h"
+#include "bnr/wide/names_far.h"
 #include "bnr/wide/party_link.h"
 #include "bnr/io/debugger.h"
 #include "bnr/io/place.h"
@@ -286,6 +287,14 @@ static void show_places(struct daemon *d, const struct place_job *job)
 static bool is_here(const struct daemon *d, uint32_t rank)
 {
     return d->job.hosts[d->job.host_of[rank]].node == d->mesh.settings.self;
+}
+
+static int first_here(const struct daemon *d)
+{
+    int first = 0;
+    while (!is_here(d, (uint32_t)first))
+        first++;
+    return first;
 }
 
 /* Say where the ranks of this machine run. Returns 0, or an exit code with a sentence. */
@@ -600,6 +609,10 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         break;
     case LAUNCH_TAG_PAUSE: mesh_pause(&d->mesh, unpack_u32(&u) != 0); break;
     case LAUNCH_TAG_UNREAD: pipes_unread(&d->pipes, (int)unpack_u32(&u)); break;
+    case LAUNCH_TAG_NAME:
+        if (d->has_job)
+            names_far_take(&d->words, first_here(d), u);
+        break;
     case LAUNCH_TAG_END:
         mesh_write(&d->mesh);
         end_all(d);
@@ -643,13 +656,10 @@ static void on_ranks_ended(void *arg, const struct core_message *message)
 static void tell_tolerant(struct daemon *d)
 {
     bool is_tolerant = d->has_job && ranks_some_tolerate(&d->ranks);
-    int first = 0;
     if (is_tolerant == d->is_tolerant)
         return;
     d->is_tolerant = is_tolerant;
-    while (!is_here(d, (uint32_t)first))
-        first++;
-    say_number(d, RECORD_TOLERANT, first, is_tolerant, "");
+    say_number(d, RECORD_TOLERANT, first_here(d), is_tolerant, "");
 }
 
 static void on_moved(void *arg)

@@ -13,6 +13,7 @@
 
 #include "os/clock.h"
 #include "os/replay.h"
+#include "os/settings.h"
 
 enum {
     STRANGERS_MAX = 256,
@@ -698,6 +699,22 @@ static uint32_t probe_s(int64_t liveness_ns)
 {
     int64_t seconds = liveness_ns / 4000000000LL;
     return seconds < 1 ? 1 : seconds > INT16_MAX ? INT16_MAX : (uint32_t)seconds;
+}
+
+struct xcast_choice mesh_choice(void)
+{
+    static const enum tree_mode modes[] = {TREE_DIRECT, TREE_LINEAR, TREE_BINOMIAL, TREE_RADIX,
+                                            TREE_BINARY};
+    int64_t mode = os_setting(OS_SETTING_XCAST_MODE); /* 0: auto */
+    return (struct xcast_choice){
+        .is_forced = mode > 0,
+        .mode = modes[mode > 0 ? mode - 1 : 0],
+        .direct_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_DIRECT_HOSTS),
+        .linear_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_LINEAR_HOSTS),
+        .linear_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_LINEAR_BYTES),
+        .radix_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_RADIX_BYTES),
+        .binomial_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_BINOMIAL_BYTES),
+        .part_bytes = xcast_choice_default.part_bytes};
 }
 
 int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *settings,

@@ -64,6 +64,9 @@ struct mesh {
     size_t next_effect;
 };
 
+/* How xcasts spread, as the settings say. */
+struct xcast_choice mesh_choice(void);
+
 /* Be a node; nothing is begun. Returns 0 or -errno. */
 int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *settings,
                 const struct mesh_hooks *hooks);

@@ -178,7 +178,7 @@ static int wait_for_all(struct asking *a, const struct survey_wish *wish, char w
 static int ask_all(struct asking *a, const struct survey_wish *wish, char why[512])
 {
     struct launching_settings launching = launching_settings_default;
-    char *daemon = wide_daemon(wish->prefix);
+    char *daemon = remote_daemon(wish->prefix);
     int rc = daemon ? list_asked(a) : -ENOMEM;
     launching.fan_out = (uint32_t)os_setting(OS_SETTING_LAUNCH_FAN_OUT);
     launching.limit_ns = os_setting(OS_SETTING_LAUNCH_LIMIT_MS) * 1000000;

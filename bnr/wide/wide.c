@@ -4,7 +4,6 @@
 #include "bnr/wide/wide.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 #include "bnr/wire/field.h"
 #include "os/clock.h"
 #include "os/cpus.h"
-#include "os/file.h"
 #include "os/log.h"
 #include "os/random.h"
 #include "os/settings.h"
@@ -126,6 +124,18 @@ void wide_tell(struct wide *w, int rank, uint32_t tag, const void *data, size_t 
     order(w, LAUNCH_TAG_LETTER, &p);
 }
 
+void wide_ask_name(struct wide *w, const struct name_ask *ask)
+{
+    struct packing p = {0};
+    name_ask_pack(&p, ask);
+    order(w, LAUNCH_TAG_NAME, &p);
+}
+
+bool wide_answers(const struct wide *w, uint32_t node)
+{
+    return node != NODE_ROOT && !w->nodes[node].is_lost && !w->is_ending;
+}
+
 void wide_unread(struct wide *w, int fd)
 {
     order_number(w, LAUNCH_TAG_UNREAD, (uint32_t)fd);
@@ -209,6 +219,14 @@ static void take_text(struct wide *w, const struct record *r)
     free(text);
 }
 
+static void take_name(struct wide *w, const struct wide_node *n, const struct record *r)
+{
+    struct name_answer answer;
+    if (!name_answer_unpack((struct unpacking){r->at, r->len, false}, &answer))
+        w->hooks.name(w->hooks.arg, n->node, &answer);
+    name_answer_fini(&answer);
+}
+
 static void take_record(struct wide *w, const struct wide_node *n, const struct record *r)
 {
     if (r->rank >= w->plan.ranks || w->plan.node_of[r->rank] != n->node)
@@ -223,6 +241,7 @@ static void take_record(struct wide *w, const struct wide_node *n, const struct 
     case RECORD_ANSWER:
         w->hooks.answer(w->hooks.arg, (int)r->rank, (struct unpacking){r->at, r->len, false});
         break;
+    case RECORD_NAME: take_name(w, n, r); break;
     case RECORD_ABORT: keep_text(&w->told[r->rank].abort, r); break;
     case RECORD_TEXT: take_text(w, r); break;
     case RECORD_DEBUGGED: w->told[r->rank].is_debugged = true; break;
@@ -629,16 +648,6 @@ int wide_pid(const struct wide *w, int rank)
 
 /* ---- life ---- */
 
-/* Where the daemon lies: below the prefix, or beside this program. */
-char *wide_daemon(const char *prefix)
-{
-    char near[PATH_MAX], *path = NULL;
-    if (prefix)
-        return asprintf(&path, "%s/bin/vireod", prefix) < 0 ? NULL : path;
-    os_beside(near, "vireod");
-    return strdup(near);
-}
-
 static int fill_nodes(struct wide *w)
 {
     w->nodes = calloc(w->plan.count, sizeof(*w->nodes));
@@ -661,23 +670,6 @@ static int fill_nodes(struct wide *w)
     return 0;
 }
 
-/* The settings of how xcasts spread. */
-static struct xcast_choice choice_of_settings(void)
-{
-    static const enum tree_mode modes[] = {TREE_DIRECT, TREE_LINEAR, TREE_BINOMIAL, TREE_RADIX,
-                                            TREE_BINARY};
-    int64_t mode = os_setting(OS_SETTING_XCAST_MODE); /* 0: auto */
-    return (struct xcast_choice){
-        .is_forced = mode > 0,
-        .mode = modes[mode > 0 ? mode - 1 : 0],
-        .direct_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_DIRECT_HOSTS),
-        .linear_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_LINEAR_HOSTS),
-        .linear_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_LINEAR_BYTES),
-        .radix_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_RADIX_BYTES),
-        .binomial_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_BINOMIAL_BYTES),
-        .part_bytes = xcast_choice_default.part_bytes};
-}
-
 static int start_mesh(struct wide *w)
 {
     const struct mesh_hooks hooks = {on_linked,      on_contact, on_deliver, on_answer,
@@ -685,7 +677,7 @@ static int start_mesh(struct wide *w)
                                      on_moved,       look_at_ranks, w};
     struct mesh_settings settings = {.count = w->plan.count};
     settings.liveness_ns = os_setting(OS_SETTING_LIVENESS_MS) * 1000000;
-    settings.choice = choice_of_settings();
+    settings.choice = mesh_choice();
     settings.radix = (uint32_t)os_setting(OS_SETTING_TREE_RADIX);
     if (w->is_piped) { /* the pipes are all to this machine */
         settings.radix = w->plan.count < TREE_RADIX_MAX ? w->plan.count : TREE_RADIX_MAX;
@@ -711,7 +703,7 @@ int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
     uv_timer_init(loop, &w->tell);
     w->reach.data = w->tell.data = w;
     *plan = (struct wide_plan){0};
-    w->daemon = wide_daemon(settings->prefix);
+    w->daemon = remote_daemon(settings->prefix);
     int rc = w->daemon ? fill_nodes(w) : -ENOMEM;
     if (!rc)
         rc = start_mesh(w);

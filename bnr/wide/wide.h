@@ -21,6 +21,7 @@
 #include "bnr/wide/serve.h"
 #include "bnr/wide/wide_plan.h"
 #include "bnr/wire/launch_message.h"
+#include "bnr/wire/name_message.h"
 
 struct wide_node;
 struct wide_order;
@@ -35,6 +36,7 @@ struct wide_hooks {
     void (*lost)(void *arg, uint32_t node);
     void (*broken)(void *arg, int rc); /* daemons cannot be told what to do: -errno */
     void (*answer)(void *arg, int rank, struct unpacking u); /* u32 number, state, pid; text */
+    void (*name)(void *arg, uint32_t node, const struct name_answer *answer);
     party_fn party; /* a daemon, or a process at its door, speaks to the hub; m: NULL, it is gone */
     void *arg;
 };
@@ -77,9 +79,6 @@ struct wide_settings {
 int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
                const struct wide_settings *settings, const struct wide_hooks *hooks);
 
-/* The path of the daemon below prefix (NULL: beside this program), to free(); NULL: no memory. */
-char *wide_daemon(const char *prefix);
-
 /* How many machines are there by now, this one included. */
 uint32_t wide_up_count(const struct wide *w);
 
@@ -104,6 +103,11 @@ void wide_tell(struct wide *w, int rank, uint32_t tag, const void *data, size_t 
 void wide_pause(struct wide *w, bool is_paused);
 void wide_go(struct wide *w);
 void wide_resize(struct wide *w, const struct winsize *size);
+
+/* Pass a call about a name to all daemons. */
+void wide_ask_name(struct wide *w, const struct name_ask *ask);
+/* Whether a daemon will answer: it is no lost one's node. */
+bool wide_answers(const struct wide *w, uint32_t node);
 
 /* Say something to a process at the door of a node; NULL: cut it off. */
 void wide_say_party(struct wide *w, uint32_t node, uint32_t party, const struct hub_message *m);

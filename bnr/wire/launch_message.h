@@ -99,6 +99,7 @@ enum launch_tag {
     LAUNCH_TAG_GO,       /* ranks that wait for a debugger go on */
     LAUNCH_TAG_UNREAD,   /* u32 descriptor, 1 or 2: mpiexec's reader of it has gone */
     LAUNCH_TAG_ORDER,    /* to mpiexec, of a rank: see bnr/host/order.h */
+    LAUNCH_TAG_NAME,     /* a call about a published name: see name_message.h */
 };
 
 /* Streams between mpiexec and a daemon. */
@@ -120,6 +121,7 @@ enum launch_record {
     RECORD_TEXT,        /* for people */
     RECORD_DEBUGGED,    /* a debugger has attached to the rank, which waits in MPI_Init */
     RECORD_TOLERANT,    /* u32 whether some rank of this host has asked that others go on after failures */
+    RECORD_NAME,        /* to LAUNCH_TAG_NAME: an answer */
 };
 
 struct record {

@@ -268,16 +268,16 @@ static int check_service(const char *service_name, const char *function)
 /*
  * Publish a port under a name that others can look up.
  *
- * Local, but for a word with mpiexec. All processes of the same user see the name, of whichever job, if mpiexec runs
- * on the same host (a process without mpiexec: it itself), and no other user does. It goes with MPI_Unpublish_name, or
- * when this process ends.
+ * Waits for mpiexec and its daemons alone. The name is kept on all hosts of this job and on mpiexec's (of a process without
+ * mpiexec: its own). All jobs of the same user that have such a host, too, see it, and no other user does. It goes with
+ * MPI_Unpublish_name, or when this process ends.
  *
  * service_name: the name
  * info: no key has a meaning here
  * port_name: the port
  *
  * MPI_ERR_ARG: service_name or port_name is NULL, empty or too long.
- * MPI_ERR_SERVICE: the name is published already, or cannot be here.
+ * MPI_ERR_SERVICE: the name is published already, or cannot be on some host; then it is published on none.
  *
  * MPI-5.0 11.9.4
  */
@@ -294,21 +294,22 @@ int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_
     strcpy(text, port_name);
     rc = mpid_name(MPID_PUBLISH, service_name, text);
     if (rc == -EEXIST)
-        return errh_comm(NULL, MPI_ERR_SERVICE, __func__, "'%.80s' is published already, by a process that lives",
-                         service_name);
+        return errh_comm(NULL, MPI_ERR_SERVICE, __func__, "'%.80s' is published already, by a process that lives, on host %.200s",
+                         service_name, text);
     if (rc == -EPERM)
         return errh_comm(NULL, MPI_ERR_SERVICE, __func__,
-                         "the folder /tmp/vireo-names-%u is not this user's alone; remove it", (unsigned)geteuid());
+                         "the folder /tmp/vireo-names-%u on host %.200s is not this user's alone; remove it", (unsigned)geteuid(),
+                         text);
     if (rc)
-        return errh_comm(NULL, MPI_ERR_SERVICE, __func__, "'%.80s' cannot be published: %s", service_name,
-                         strerror(-rc));
+        return errh_comm(NULL, MPI_ERR_SERVICE, __func__, "'%.80s' cannot be published on host %.200s: %s", service_name,
+                         text, strerror(-rc));
     return MPI_SUCCESS;
 }
 
 /*
  * Take a published name back.
  *
- * Local, but for a word with mpiexec.
+ * Waits for mpiexec and its daemons alone.
  *
  * service_name: the name
  * info: no key has a meaning here
@@ -334,16 +335,16 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *por
 }
 
 /*
- * Look a published name up.
+ * Look a published name up, on all hosts of this job and on mpiexec's.
  *
- * Local, but for a word with mpiexec.
+ * Waits for mpiexec and its daemons alone.
  *
  * service_name: the name
  * info: no key has a meaning here
  * port_name: gets the port, MPI_MAX_PORT_NAME characters at most
  *
  * MPI_ERR_ARG: service_name is NULL, empty or too long, or port_name is NULL.
- * MPI_ERR_NAME: no living process of this user has published that name on the host of mpiexec.
+ * MPI_ERR_NAME: no living process of this user has published that name there.
  *
  * MPI-5.0 11.9.4
  */
@@ -357,7 +358,7 @@ int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
     if (!port_name)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "port_name is NULL");
     if (mpid_name(MPID_LOOKUP, service_name, port_name))
-        return errh_comm(NULL, MPI_ERR_NAME, __func__, "no process of this user has published '%.80s' on the host of mpiexec",
+        return errh_comm(NULL, MPI_ERR_NAME, __func__, "no process of this user has published '%.80s' on a host of this job",
                          service_name);
     return MPI_SUCCESS;
 }

@@ -104,7 +104,7 @@ int mpid_name(enum mpid_name call, const char *name, char *text)
 {
     static const enum BNR_Name_call calls[] = {BNR_NAME_PUBLISH, BNR_NAME_UNPUBLISH, BNR_NAME_LOOKUP};
     static const struct mpid_condition answered = {.is_done = is_answered};
-    struct name_call state = {.text = call == MPID_LOOKUP ? text : NULL};
+    struct name_call state = {.text = text};
     os_lock(&device.lock);
     int rc = BNR_Name(calls[call], name, call == MPID_PUBLISH ? text : NULL, &state.id);
     os_unlock(&device.lock);

@@ -3,7 +3,7 @@
 /*
  * Any text as a list of hosts, a file of them, what batch systems tell, Slurm's two variables (the
  * second after a byte of 0), a rankfile, a list of processors, an order, a job and its wishes as a daemon gets them, a machine
- * as a daemon tells of it, and as the beginning of a link: read or refused, with a problem that can be
+ * as a daemon tells of it, a call about a name and its answer, and as the beginning of a link: read or refused, with a problem that can be
  * shown.
  *
  * usage: fuzz_hosts FILE...
@@ -16,6 +16,7 @@
 #include "bnr/wire/hosts.h"
 #include "bnr/wire/launch_message.h"
 #include "bnr/wire/machine_message.h"
+#include "bnr/wire/name_message.h"
 #include "bnr/wire/wish_message.h"
 #include "test/fuzz/main.h"
 
@@ -132,6 +133,24 @@ static void machine(const uint8_t *bytes, size_t len)
     machine_fini(&told);
 }
 
+/* A call about a name, and an answer. */
+static void name(const uint8_t *bytes, size_t len)
+{
+    const struct unpacking u = {.at = bytes, .left = len};
+    struct name_ask ask;
+    struct name_answer answer;
+    int rc = name_ask_unpack(u, &ask);
+    require(rc == -EPROTO || (rc == 0 && ask.name && ask.text), "a call is taken, or refused");
+    require(rc || (ask.call >= NAME_PUBLISH && ask.call <= NAME_FIND && strlen(ask.name) <= NAME_MAX_LEN &&
+                   strlen(ask.text) <= NAME_MAX_LEN),
+            "it is one of the calls, about a name");
+    name_ask_fini(&ask);
+    rc = name_answer_unpack(u, &answer);
+    require(rc == -EPROTO || (rc == 0 && answer.text && strlen(answer.text) <= NAME_MAX_LEN && answer.error < 4096),
+            "an answer is taken, or refused");
+    name_answer_fini(&answer);
+}
+
 static void place(const char *text, const char *exact, size_t len)
 {
     struct placement_cpu cpus[4] = {0};
@@ -189,6 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     launch(bytes, len);
     order(bytes, len);
     machine(bytes, len);
+    name(bytes, len);
     place(text, exact, len);
     free(text);
     free(exact);

@@ -40,6 +40,9 @@ TEXTS = {
     # This host, two packages of two cores: the number and the borders of each, the last one near
     "machine": struct.pack(">4I", 0, 1, 0x60, 4) + struct.pack(">8I", 0, 0x1ff, 1, 0x1f, 2, 0x11f, 3, 0x21f),
     "cpus": b"0,2-3",
+    # Number 5: to publish; and its answer, an errno and a text
+    "name": struct.pack(">2I", 5, 1) + text(b"service") + text(b"vireo1.x"),
+    "name_answer": struct.pack(">2I", 5, 17) + text(b"h1"),
     "hello": b"Vlnk\1\1\0\0" + bytes(range(56)),
 }
 

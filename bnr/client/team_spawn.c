@@ -80,11 +80,10 @@ static void say_info(struct spawn_text *job, struct spawn_text *program, BNR_Inf
 {
     char here[4096];
     for (size_t i = 0; i < sizeof(os_spawn_keys) / sizeof(os_spawn_keys[0]); i++) {
-        const char *value = value_of(info, os_spawn_keys[i].keys);
-        if (!value)
-            continue;
-        say(os_spawn_keys[i].of_job ? job : program, os_spawn_keys[i].option);
-        say(os_spawn_keys[i].of_job ? job : program, value);
+        const char *value = value_of(info, os_spawn_keys[i].keys), *words[2];
+        int count = value ? os_spawn_key_words(i, value, words) : 0;
+        for (int n = 0; n < count; n++)
+            say(os_spawn_keys[i].of_job ? job : program, words[n]);
     }
     if (!value_of(info, "wdir wd") && getcwd(here, sizeof(here))) {
         say(program, "-wdir");

@@ -170,8 +170,8 @@ static int spawn(const struct spawn_wish *wish, int root, MPI_Comm handle, MPI_C
  * argv: at root, its arguments, without the name; NULL-terminated, or MPI_ARGV_NULL
  * maxprocs: at root, how many processes
  * info: at root, keys: wdir, path, host, hostfile, add-host, soft, env (NAME=VALUE, one a line), map_by, rank_by,
- *   bind_to, ppr, npernode, mpi_initial_errhandler, and file, which has further ones, a line each, "key = value"; others
- *   mean nothing, and mpiexec --report tells of them
+ *   bind_to, ppr, npernode, pernode, npersocket, display_map, mpi_initial_errhandler, and file, which has further ones, a line
+ *   each, "key = value"; others mean nothing, and mpiexec --report tells of them
  * root: the rank in comm whose arguments count
  * comm: an intracommunicator
  * intercomm: gets the intercommunicator; its error handler is comm's

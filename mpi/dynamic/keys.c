@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "include/mpid.h"
 #include "mpi/dynamic/order.h"
@@ -51,21 +52,40 @@ static void read_file(struct info *info, const char *path)
     fclose(file);
 }
 
+/* Whether arch says what this host is. */
+static bool is_own_arch(const char *value, struct utsname *own)
+{
+    return !uname(own) && !strcmp(value, own->machine);
+}
+
+/* Have the report tell of a key that changes nothing. */
+static void note_key(const char *key, const char *value, const char *command)
+{
+    static const char files[] = " preload_binary preload-binary ompi_preload_binary preload_files preload-files ompi_preload_files ";
+    char word[MPI_MAX_INFO_KEY + 2], why[128] = "", text[LINE];
+    struct utsname own;
+    bool is_arch = !strcmp(key, "arch");
+    snprintf(word, sizeof(word), " %s ", key);
+    if (is_arch && is_own_arch(value, &own))
+        return;
+    if (is_arch)
+        snprintf(why, sizeof(why), ": this host is %.64s", own.machine);
+    else if (strstr(files, word))
+        snprintf(why, sizeof(why), ": programs and files are to be on every host already");
+    snprintf(text, sizeof(text), "info key '%.80s' of the spawned program '%.80s' means nothing here%s", key, command, why);
+    note(text);
+}
+
 struct info *keys_read(const struct info *info, const char *command)
 {
-    char text[LINE];
     info_lock(info);
     struct info *whole = info_copy(info);
     info_unlock(info);
     const char *path = whole ? info_get(whole, "file") : NULL;
     if (path)
         read_file(whole, path);
-    for (int n = 0; whole && n < info_count(whole); n++) {
-        if (order_has_key(info_key(whole, n)))
-            continue;
-        snprintf(text, sizeof(text), "info key '%.80s' of the spawned program '%.80s' means nothing here",
-                 info_key(whole, n), command);
-        note(text);
-    }
+    for (int n = 0; whole && n < info_count(whole); n++)
+        if (!order_has_key(info_key(whole, n)))
+            note_key(info_key(whole, n), info_get(whole, info_key(whole, n)), command);
     return whole;
 }

@@ -169,12 +169,11 @@ static void say_info(struct order *order, const struct info *info)
     if (info)
         info_lock(info);
     for (size_t i = 0; info && i < sizeof(os_spawn_keys) / sizeof(os_spawn_keys[0]); i++) {
-        const char *value = value_of(info, os_spawn_keys[i].keys);
-        if (!value)
-            continue;
-        (os_spawn_keys[i].of_job ? say_first : say)(order, os_spawn_keys[i].option);
-        (os_spawn_keys[i].of_job ? say_first : say)(order, value);
-        order->is_placed |= os_spawn_keys[i].places;
+        const char *value = value_of(info, os_spawn_keys[i].keys), *words[2];
+        int count = value ? os_spawn_key_words(i, value, words) : 0;
+        for (int n = 0; n < count; n++)
+            (os_spawn_keys[i].of_job ? say_first : say)(order, words[n]);
+        order->is_placed |= count && os_spawn_keys[i].places;
     }
     if (!info || !value_of(info, "wdir wd"))
         say_folder(order);

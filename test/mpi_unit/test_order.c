@@ -90,6 +90,23 @@ static void test_words(void **state)
     order_free(&order);
 }
 
+static void test_flags(void **state)
+{
+    const struct info info = {{"wdir", "/", "pernode", "true", "npersocket", "2", "display_map", "TRUE", NULL}};
+    const struct info none = {{"wdir", "/", "pernode", "false", "display_map", "0", NULL}};
+    struct order order = {0};
+    (void)state;
+    order_add(&order, &(struct order_program){.command = "one", .info = &info}, 2);
+    assert_int_equal(order_end(&order), 0);
+    claim_words(&order, "-npersocket|2|-display-map|-n|2|-wdir|/|-npernode|1|one");
+    order_free(&order);
+    order = (struct order){0};
+    order_add(&order, &(struct order_program){.command = "one", .info = &none}, 2);
+    assert_int_equal(order_end(&order), 0);
+    claim_words(&order, "-bind-to|none|-n|2|-wdir|/|one");
+    order_free(&order);
+}
+
 static void test_refused(void **state)
 {
     char *words[] = {":", NULL};
@@ -111,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys), cmocka_unit_test(test_soft),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_flags),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,8 @@ as wanted" ]
 for key in arch preload_files; do
     grep -q "Rank 0: info key '$key' of the spawned program '$2' means nothing here" "$folder/report"
 done
+grep -q "info key 'arch' .*: this host is $(uname -m)" "$folder/report"
+grep -q "info key 'preload_files' .*: programs and files are to be on every host already" "$folder/report"
 ! grep -q "info key '\(soft\|env\|file\)'" "$folder/report"
 # A file that is not there is no error; five processes are wanted then.
 timeout 40 "$1" --report -n 1 "$2" "$folder/none" >"$folder/out" 2>"$folder/report" || exit 1

@@ -310,7 +310,7 @@ static void write_tables(struct hang *h)
     write_table(h, &states, "What the ranks do:");
     write_table(h, &queues, "What else is not over:");
     if (h->tells_job && h->nodes[0].answer.job)
-        fprintf(h->to, "\nThis job is %s; ask others for their reports, too.\n", h->nodes[0].answer.job);
+        fprintf(h->to, "\nThis job is %s; vireo ps lists it, and others, by these digits.\n", h->nodes[0].answer.job);
     if (cut)
         fprintf(h->to, "\n%d ranks had more to tell than there was room for.\n", cut);
     if (bad)

@@ -26,7 +26,7 @@ static void on_report(void *arg, const char *text, int rc)
 
 static void ask_one(struct below *b, char *program, pid_t pid)
 {
-    char number[16], *argv[] = {program, (char[]){"report"}, number, NULL};
+    char number[16], *argv[] = {program, (char[]){"report"}, (char[]){"--alone"}, number, NULL};
     struct below_one *one = &b->one[b->count++];
     const char *step;
     snprintf(number, sizeof(number), "%d", (int)pid);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/core/bytes.h"
 #include "bnr/io/aside.h"
 #include "bnr/run/run_state.h"
 #include "bnr/tools/options.h"
@@ -66,6 +67,10 @@ static void serve_text(void *arg, int wish, int fd)
     struct run *run = arg;
     if (!run->has_ask) {
         close(fd);
+    } else if (wish == DOOR_JOB) {
+        char digits[2 * sizeof(run->ranks.table.head->gid) + 1];
+        bytes_digits(digits, run->ranks.table.head->gid, sizeof(run->ranks.table.head->gid));
+        ask_send(&run->ask, fd, digits);
     } else if (wish == DOOR_PROCESSES) {
         char *text = list_processes(run);
         ask_send(&run->ask, fd, text ? text : "");

@@ -8,11 +8,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum {
     DEPTH_MAX = 64,
+    ID_WAIT_US = 500000,
     COMMAND_MAX = 70
 };
 
@@ -85,11 +88,30 @@ static bool is_our_process(int pid)
     return !stat(path, &st) && (st.st_uid == geteuid() || geteuid() == 0);
 }
 
+void jobs_id(int job, char id[JOBS_ID_LEN + 1])
+{
+    struct timeval limit = {.tv_usec = ID_WAIT_US};
+    struct door_link link;
+    size_t len = 0;
+    ssize_t n;
+    *id = 0;
+    if (door_link_open(&link, DOOR_OF_JOB, job, DOOR_JOB))
+        return;
+    setsockopt(link.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    while (len < JOBS_ID_LEN && (n = read(link.fd, id + len, JOBS_ID_LEN - len)) > 0)
+        len += (size_t)n;
+    id[len] = 0;
+    if (strspn(id, "0123456789abcdef") < JOBS_ID_LEN)
+        *id = 0;
+    door_link_close(&link);
+}
+
 void jobs_print(FILE *to, int pid, int depth)
 {
-    char path[32], text[COMMAND_MAX];
+    char path[32], text[COMMAND_MAX], id[JOBS_ID_LEN + 1];
     snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-    fprintf(to, "%8d  %*s", pid, 2 * depth, "");
+    jobs_id(pid, id);
+    fprintf(to, "%8d  %-*s  %*s", pid, JOBS_ID_LEN, *id ? id : "?", 2 * depth, "");
     FILE *file = fopen(path, "re");
     size_t len = file ? fread(text, 1, sizeof(text), file) : 0;
     if (file)

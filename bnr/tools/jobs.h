@@ -9,8 +9,12 @@
 #include "bnr/client/door_link.h"
 
 enum {
-    JOBS_MAX = 256
+    JOBS_MAX = 256,
+    JOBS_ID_LEN = 8 /* digits of a job's id by which hang reports call it */
 };
+
+/* Write the beginning of the job's id; "": its mpiexec does not answer soon. */
+void jobs_id(int job, char id[JOBS_ID_LEN + 1]);
 
 /* The mpiexecs of our user, for root all; those that a job has started stand behind it, with a depth of one more. Returns how
  * many. */
@@ -25,7 +29,7 @@ int jobs_only(const char *who);
 int jobs_connect(struct door_link *link, int job, enum door_wish wish);
 void jobs_explain(const char *who, int job, int rc);
 
-/* Print a line: the job's number, the depth, and its command, cut to width. */
+/* Print a line: the job's number, the beginning of its id, the depth, and its command, cut to width. */
 void jobs_print(FILE *to, int pid, int depth);
 
 #endif

@@ -11,25 +11,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bnr/client/door_link.h"
 #include "bnr/tools/attach.h"
 #include "bnr/tools/jobs.h"
+#include "bnr/tools/reports.h"
 #include "include/version.h"
 
 enum {
-    EXIT_USAGE = 2,
-    ANSWER_S = 60
+    EXIT_USAGE = 2
 };
 
 static const char help_ps[] =
     "usage: vireo ps\n"
     "\n"
-    "List your running jobs on this host: the process number of each mpiexec, and its\n"
-    "command. Jobs that a job has spawned stand behind it, set in.\n";
+    "List your running jobs on this host: the process number of each mpiexec, the first\n"
+    "digits of the job's id, by which hang reports call it, and the command. Jobs that a job has spawned stand behind it, set in.\n";
 
 static const char help_streams[] =
     "usage: vireo streams [JOB] [--rank LIST] [--tag T] [--from oldest|now|OFFSET]\n"
@@ -45,11 +44,12 @@ static const char help_streams[] =
     "Write standard input to that of a rank, which reads it through mpiexec.\n";
 
 static const char help_report[] =
-    "usage: vireo report [JOB]\n"
+    "usage: vireo report [--alone] [JOB]\n"
     "\n"
     "Print what each rank of a running job waits for, which ranks are to blame where\n"
-    "it does not go on, and why; and behind it the same of jobs that it has spawned.\n"
-    "The job goes on.\n"
+    "it does not go on, and why; behind it the same of jobs that it has spawned, and of\n"
+    "your other jobs on this host that these reports name, as jobs do that are connected;\n"
+    "--alone leaves the latter out. The jobs go on.\n"
     "\n"
     "JOB is the process number of its mpiexec, or of a process that it has started;\n"
     "with one job of yours on this host it can be left out. The same report comes on\n"
@@ -67,44 +67,6 @@ static const char help_fortran[] =
     "Make MPI's modules for a Fortran compiler, as mpifort does at its first use, and print\n"
     "the folder that they are in.\n";
 
-/* Ranks write parts of a report: nothing of theirs may steer the terminal. */
-static void make_plain(char *text, ssize_t len)
-{
-    for (ssize_t i = 0; i < len; i++)
-        if (((unsigned char)text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] == 127)
-            text[i] = '?';
-}
-
-static int print_report(int job)
-{
-    char text[4096];
-    ssize_t len, any = 0;
-    struct timeval limit = {.tv_sec = ANSWER_S};
-    struct door_link link;
-    int rc = jobs_connect(&link, job, DOOR_REPORT);
-    if (rc) {
-        jobs_explain("vireo", job, rc);
-        return EXIT_FAILURE;
-    }
-    setsockopt(link.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    while ((len = read(link.fd, text, sizeof(text))) > 0) {
-        any = 1;
-        make_plain(text, len);
-        if (fwrite(text, 1, (size_t)len, stdout) != (size_t)len)
-            break;
-    }
-    door_link_close(&link);
-    if (len || !any || fflush(stdout)) {
-        fprintf(stderr, "vireo: %s\n",
-                len > 0   ? "the report could not be written"
-                : any     ? "the report broke off"
-                : len < 0 ? "mpiexec does not answer"
-                          : "mpiexec has ended, or refuses to answer this user");
-        return EXIT_FAILURE;
-    }
-    return EXIT_SUCCESS;
-}
-
 /* Say that a word has no place. */
 static int refuse(const char *what, const char *word)
 {
@@ -117,16 +79,18 @@ static int refuse(const char *what, const char *word)
 static int report(char **words)
 {
     char *end = NULL;
+    bool is_alone = words[0] && !strcmp(words[0], "--alone");
+    words += is_alone;
     if (!words[0]) {
         int only = jobs_only("vireo");
-        return only ? print_report(only) : EXIT_FAILURE;
+        return only ? reports_print(only, is_alone) : EXIT_FAILURE;
     }
     long job = strtol(words[0], &end, 10);
     if (*end || end == words[0] || job <= 0 || job > INT32_MAX)
         return refuse("'report' takes the process number of a job's mpiexec", words[0]);
     if (words[1])
         return refuse("'report' takes one job", words[1]);
-    return print_report((int)job);
+    return reports_print((int)job, is_alone);
 }
 
 static int list_jobs(char **words)

@@ -20,7 +20,7 @@ int door_request_unpack(const uint8_t at[DOOR_REQUEST_LEN])
 {
     int wish = at[DOOR_REQUEST_LEN - 1];
     bool is_good = !memcmp(at, request, DOOR_REQUEST_LEN - 1);
-    return is_good && wish >= DOOR_REPORT && wish <= DOOR_PROCESSES ? wish : -EPROTO;
+    return is_good && wish >= DOOR_REPORT && wish <= DOOR_JOB ? wish : -EPROTO;
 }
 
 void hub_frame_head(uint8_t at[HUB_FRAME_HEAD], const struct hub_message *m)

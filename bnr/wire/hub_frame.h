@@ -27,7 +27,8 @@ enum {
 enum door_wish {
     DOOR_REPORT = 1, /* what the ranks wait for */
     DOOR_STREAMS,    /* messages of the hub, both ways */
-    DOOR_PROCESSES   /* a line for each rank: rank, process, host, program, between tabs */
+    DOOR_PROCESSES,  /* a line for each rank: rank, process, host, program, between tabs */
+    DOOR_JOB         /* the job's id, in hexadecimal digits */
 };
 
 void door_request_pack(uint8_t at[DOOR_REQUEST_LEN], enum door_wish wish);

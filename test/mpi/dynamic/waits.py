@@ -50,7 +50,7 @@ def reports(text):
 def tree_of(job):
     """(depth, mpiexec) of a job and those below it, as `vireo ps` shows them."""
     found, inside = [], None
-    for number, indent in re.findall(r"^ *([0-9]+)  ( *)", ask("ps"), re.M):
+    for number, indent in re.findall(r"^ *([0-9]+)  [0-9a-f]{8}  ( *)", ask("ps"), re.M):
         depth = len(indent) // 2
         if int(number) == job:
             inside = depth
@@ -69,9 +69,9 @@ def wait_for(text, holds):
     return got
 
 
-def waiting(job, count):
+def waiting(job, count, *words):
     """The reports of a job once so many are there, and all wait for others."""
-    found = reports(ask("report", str(job)))
+    found = reports(ask("report", *words, str(job)))
     return found if len(found) == count and all(own for own, _, _ in found.values()) else None
 
 
@@ -96,7 +96,7 @@ def check_spawned():
 def check_connected():
     name = f"waits-{os.getpid()}"
     jobs = [start(*options, "-n", "2", waits, act, name) for act in ("accept", "connect")]
-    one, two = (wait_for(f"job {i} tells for which it waits", lambda: waiting(job.pid, 1)) for i, job in enumerate(jobs))
+    one, two = (wait_for(f"job {i} tells for which it waits", lambda: waiting(job.pid, 1, "--alone")) for i, job in enumerate(jobs))
     if one and two:
         (own, others, text), (far, back, _) = one[jobs[0].pid], two[jobs[1].pid]
         claim("two that are connected name each other", others == {far} and back == {own}, text)
@@ -110,6 +110,10 @@ def main():
     check_spawned()
     check_connected()
     living = marked.left(mark)
+        both = wait_for("vireo report tells of both", lambda: waiting(jobs[0].pid, 2))
+        claim("each once, the one that was asked first", both and list(both) == [job.pid for job in jobs], both)
+        listed = ask("ps")
+        claim("vireo ps has the ids", all(re.search(rf"{job.pid}  {own}  ", listed) for job, own in zip(jobs, (own, far))), listed)
     marked.kill(living)
     claim("nothing is left", not living, living)
     sys.exit(bool(failed))

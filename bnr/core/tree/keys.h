@@ -11,7 +11,7 @@
  * space of replaced and dropped values is free again.
  *
  * Messages get lost with nodes in between: a get that waits is sent again, ever more seldom. Once the owner's node has
- * said that it keeps the get, that is sent again after the loss of a node, and hardly ever otherwise.
+ * said that it keeps the get, that is sent again soon after the loss of a node, and seldom otherwise.
  */
 #ifndef BNR_KEYS_H
 #define BNR_KEYS_H
@@ -29,7 +29,7 @@ enum {
 
 #define KEYS_RETRY_NS     2000000000LL /* after that a get is sent again, then twice that, ... */
 #define KEYS_RETRY_MAX_NS 30000000000LL
-#define KEYS_KEPT_NS      120000000000LL /* once its node keeps it */
+#define KEYS_KEPT_NS      KEYS_RETRY_MAX_NS /* once its node keeps it */
 
 enum keys_flag {
     KEYS_NOWAIT = 1,  /* STATUS_ABSENT in place of waiting; at the owner's node */

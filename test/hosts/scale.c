@@ -5,9 +5,9 @@
  * for a line on stdin, while scale.py counts. It also prints "memory NAME LEAST MEDIAN MOST", in KiB that belong to a
  * rank alone.
  *
- * usage: scale [PAIRS], scale deaths
+ * usage: scale [PAIRS], scale memory, scale deaths
  *
- * With "deaths" each rank prints "pid RANK PID". The line on stdin says how many ranks are to die; the others wait until
+ * With "memory" all it does is to print how much that is before the first message. With "deaths" each rank prints "pid RANK PID". The line on stdin says how many ranks are to die; the others wait until
  * they know of that, and go on in a communicator of their own.
  */
 #include <mpi-ext.h>
@@ -75,11 +75,11 @@ static int say(MPI_Comm comm, const char *name, double began)
     return number;
 }
 
-static void say_memory(void)
+static void say_memory(int kinds)
 {
     static const char *const names[KINDS] = {"at first", "at last"};
     double *all = calloc((size_t)size, sizeof(*all));
-    for (int i = 0; i < KINDS; i++) {
+    for (int i = 0; i < kinds; i++) {
         MPI_Gather(&kib[i], 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         if (rank)
             continue;
@@ -198,12 +198,17 @@ int main(int argc, char **argv)
         return 0;
     }
     kib[0] = private_memory();
+    if (argc > 1 && !strcmp(argv[1], "memory")) {
+        say_memory(1);
+        MPI_Finalize();
+        return 0;
+    }
     (void)say(MPI_COMM_WORLD, "started", began);
     collectives();
     meet(argc > 1 ? atoi(argv[1]) : 4);
     exchange();
     kib[1] = private_memory();
-    say_memory();
+    say_memory(KINDS);
     (void)say(MPI_COMM_WORLD, "measured", now_s());
     MPI_Finalize();
     return 0;

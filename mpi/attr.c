@@ -11,6 +11,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
+#include "mpi/errh_code.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"
 #include "os/shelf.h"

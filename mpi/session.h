@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mpi/errh.h"
+#include "mpi/errh_handler.h"
 #include "mpi/handle.h"
 
 struct buffer;

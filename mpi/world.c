@@ -8,6 +8,7 @@
 #include <string.h>
 
 struct mpid_world world_facts;
+_Atomic int mpi_state = MPI_STATE_BEFORE;
 struct os_lock world_lock = OS_LOCK_INIT;
 
 /* ---- locks ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Facts about this process that the start of the library finds, and whether there are locks, which its
- * first user decides, or a tool.
+ * Facts about this process that the start of the library finds, whether calls are allowed, and whether
+ * there are locks, which its first user decides, or a tool.
  */
 #ifndef MPI_WORLD_H
 #define MPI_WORLD_H
@@ -10,11 +10,16 @@
 #include <stdbool.h>
 
 #include "include/mpid.h"
-#include "mpi/world.h"
 #include "os/lock.h"
 
 /* The result of mpid_init(); valid while MPI is initialized. */
 extern struct mpid_world world_facts;
+
+/* Whether calls are allowed: between MPI_Init and MPI_Finalize. */
+extern _Atomic int mpi_state; /* enum mpi_state */
+enum mpi_state { MPI_STATE_BEFORE, MPI_STATE_READY, MPI_STATE_FINALIZED,
+    MPI_STATE_FORKED /* a child that was forked when MPI was ready */
+};
 
 /* Guards the start and the end of the library. It is always taken, since sessions may begin in any
  * thread at any time. */

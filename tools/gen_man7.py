@@ -6,7 +6,7 @@ usage: gen_man7.py VERSION FOLDER TABLE TEMPLATE ERRORS FILE.c...
 
 FOLDER gets the pages. Names and first sentences of functions come from TABLE (mpi/interface.tsv) and
 the comments in FILE.c, constants and what they are for from the headings of TEMPLATE
-(include/mpi.h.in), texts of error classes from ERRORS (mpi/errh.c).
+(include/mpi.h.in), texts of error classes from ERRORS (mpi/errh_text.c).
 """
 import pathlib
 import re

@@ -6,6 +6,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/errh.h"
 #include "mpi/type/type.h"
+#include "mpi/world.h"
 
 /* Say what went wrong with a keyval; a callback's own code goes to the user as it is. */
 static int report(struct comm *comm, int rc, int keyval, const char *function)

@@ -7,6 +7,7 @@
 #include "include/mpid.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
+#include "mpi/world.h"
 
 /*
  * Load a channel, a transport of messages, from a shared object.

@@ -13,6 +13,7 @@
 #include "mpi/left.h"
 #include "mpi/request/buffer.h"
 #include "mpi/request/request.h"
+#include "mpi/world.h"
 
 static int null_argument(struct comm *comm, const char *function)
 {

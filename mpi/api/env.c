@@ -16,6 +16,7 @@
 #include "mpi/info.h"
 #include "mpi/memory.h"
 #include "mpi/start/init.h"
+#include "mpi/world.h"
 #include "os/clock.h"
 #include "os/log.h"
 

@@ -15,6 +15,7 @@
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/win/win.h"
+#include "mpi/world.h"
 
 /* The communicator of a handle, or NULL. A program that calls this goes on after failures. */
 static struct comm *find(MPI_Comm handle)

@@ -6,6 +6,7 @@
 #include "mpi/errh.h"
 #include "mpi/request/grequest.h"
 #include "mpi/request/request.h"
+#include "mpi/world.h"
 
 /*
  * Start a request whose work the program does itself.

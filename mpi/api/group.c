@@ -4,6 +4,7 @@
 
 #include "mpi/comm/group.h"
 #include "mpi/errh.h"
+#include "mpi/world.h"
 
 static int bad_group(MPI_Group handle, const char *function)
 {

@@ -14,6 +14,7 @@
 #include "mpi/ft/revoke.h"
 #include "mpi/io/file.h"
 #include "mpi/info.h"
+#include "mpi/world.h"
 
 /* A sentence of our own, on MPI_FILE_NULL. */
 static int refuse(int error_class, const char *text, const char *function)

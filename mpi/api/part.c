@@ -9,6 +9,7 @@
 #include "mpi/info.h"
 #include "mpi/request/part.h"
 #include "mpi/request/request.h"
+#include "mpi/world.h"
 
 /* ---- making requests ---- */
 

@@ -17,6 +17,7 @@
 #include "mpi/dynamic/port.h"
 #include "mpi/errh.h"
 #include "mpi/info.h"
+#include "mpi/world.h"
 
 /* What every function here needs. Returns MPI_SUCCESS or the error's code. */
 static int check(MPI_Info info, const char *function)

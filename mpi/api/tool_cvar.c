@@ -8,6 +8,7 @@
 #include "mpi/errh.h"
 #include "mpi/tool/tool.h"
 #include "mpi/tool/tool_cvar.h"
+#include "mpi/world.h"
 #include "os/log.h"
 #include "os/settings.h"
 

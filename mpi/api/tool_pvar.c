@@ -8,6 +8,7 @@
 #include "mpi/errh.h"
 #include "mpi/tool/tool.h"
 #include "mpi/tool/tool_pvar.h"
+#include "mpi/world.h"
 
 /* Check a variable's number. Returns MPI_SUCCESS or an error class. */
 static int check_index(int i)

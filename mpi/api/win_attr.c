@@ -6,8 +6,10 @@
 
 #include "mpi/attr.h"
 #include "mpi/errh.h"
+#include "mpi/errh_code.h"
 #include "mpi/win/win.h"
 #include "mpi/win/win_attr.h"
+#include "mpi/world.h"
 
 /* ---- attributes ---- */
 

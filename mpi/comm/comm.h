@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "include/mpid.h"
-#include "mpi/errh.h"
+#include "mpi/errh_handler.h"
 #include "mpi/handle.h"
 #include "mpi/name.h"
 #include "os/lock.h"

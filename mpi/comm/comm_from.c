@@ -41,6 +41,7 @@
 #include "mpi/comm/hash.h"
 #include "mpi/errh.h"
 #include "mpi/request/request.h"
+#include "mpi/world.h"
 
 static uint64_t hash_group(const struct group *group)
 {

@@ -15,6 +15,7 @@
 
 #include "include/mpid.h"
 #include "mpi/errh.h"
+#include "mpi/errh_text.h"
 
 static _Atomic bool has_called;
 

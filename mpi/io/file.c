@@ -7,7 +7,10 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_list.h"
+#include "mpi/errh.h"
+#include "mpi/errh_code.h"
 #include "mpi/store.h"
+#include "mpi/world.h"
 #include "os/settings.h"
 
 const struct io_library *file_io;

@@ -9,7 +9,7 @@
 
 #include <mpi.h>
 
-#include "mpi/errh.h"
+#include "mpi/errh_handler.h"
 #include "mpi/handle.h"
 #include "mpi/hooks.h"
 

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "mpi/world.h"
+
 /* Of the world model alone; mpi_state is about both models. ENDING: in MPI_Finalize. */
 enum init_state { INIT_BEFORE, INIT_READY, INIT_ENDING, INIT_OVER };
 enum init_state init_world_state(void);

@@ -12,6 +12,7 @@
 
 #include "mpi/errh.h"
 #include "mpi/tool/tool_handle.h"
+#include "mpi/world.h"
 #include "os/settings.h"
 
 enum {

@@ -10,7 +10,9 @@
 #include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/group.h"
+#include "mpi/errh.h"
 #include "mpi/store.h"
+#include "mpi/world.h"
 #include "os/segment.h"
 
 static struct store store = {.lock = OS_LOCK_INIT};

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/errh_handler.h"
 #include "mpi/handle.h"
 #include "mpi/memory.h"
 #include "mpi/name.h"

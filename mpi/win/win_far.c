@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpi/comm/context.h"
+#include "mpi/errh_code.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/type/op_kernels.h"

@@ -21,6 +21,7 @@
 #include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
+#include "mpi/errh_code.h"
 #include "mpi/info.h"
 #include "mpi/known.h"
 #include "mpi/type/op.h"

@@ -19,7 +19,7 @@ enum { STRIDE = OFI_BUFFER + 128 };
 
 static const char *param(const struct ofi *ofi, const char *name)
 {
-    const char *text = ofi->env->param(ofi->env->device, &vireo_channel, name);
+    const char *text = ofi->env->param(ofi->env->device, ofi->base.ops, name);
     return text ? text : "";
 }
 

@@ -310,7 +310,7 @@ struct ofi_link *ofi_link_of(struct ofi *ofi, const struct chan_gid *gid, uint32
 int ofi_link_begin(struct ofi_link *link, struct ofi *ofi, struct chan_peer *peer, fi_addr_t to)
 {
     link->base = (struct chan_link){.send = link_send,
-                                    .ops = &vireo_channel,
+                                    .ops = ofi->base.ops,
                                     .peer = peer,
                                     .eager_max = ofi->data_max,
                                     .max_data = ofi->data_max};

@@ -114,6 +114,7 @@ static int ofi_open(struct chan **chan, const struct chan_env *env, char *why, s
     struct ofi *ofi = calloc(1, sizeof(*ofi));
     if (!ofi)
         return -ENOMEM;
+    ofi->base.ops = &vireo_channel;
     ofi->env = env;
     ofi->epoll = ofi->timer = ofi->socket = -1;
     ofi->due_ns = UINT64_MAX;
@@ -129,7 +130,7 @@ static int ofi_open(struct chan **chan, const struct chan_env *env, char *why, s
         ofi_close(&ofi->base);
         return rc;
     }
-    ofi->base = (struct chan){.ops = &vireo_channel, .fd = ofi->epoll};
+    ofi->base.fd = ofi->epoll;
     *chan = &ofi->base;
     return 0;
 }

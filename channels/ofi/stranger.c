@@ -151,7 +151,7 @@ static int welcome(struct ofi *ofi, struct ofi_stranger *who, struct ofi_link *s
 {
     struct ofi_say say = who->say;
     struct chan_peer *peer = NULL;
-    enum chan_answer answer = ofi->env->sink->asked(ofi->env->device, &vireo_channel, &who->talk.caller,
+    enum chan_answer answer = ofi->env->sink->asked(ofi->env->device, ofi->base.ops, &who->talk.caller,
                                                     who->talk.caller_rank, &peer);
     struct ofi_link *link = answer ? NULL : chan_slot_get(peer, ofi->slot); /* one that we have begun: they are one */
     int upcalls = 1;

@@ -16,8 +16,6 @@
 #include "os/settings.h"
 #include "slots.h"
 
-extern const struct chan_ops chan_tcp;
-
 enum {
     READS = 16,   /* of one link in one progress(), so that no peer starves the others */
     WORKS = 1024, /* dirty links in one progress() */
@@ -560,7 +558,7 @@ void link_init(struct tcp_link *link, struct tcp *tcp, struct chan_peer *peer)
     memset(link, 0, sizeof(*link));
     link->sock = (struct tcp_sock){.fd = -1, .kind = SOCK_LINK};
     link->base = (struct chan_link){.send = link_send,
-                                    .ops = &chan_tcp,
+                                    .ops = tcp->base.ops,
                                     .peer = peer,
                                     .eager_max = LINK_EAGER_MAX,
                                     .max_data = WIRE_DATA_MAX};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The tcp channel's own state, which its files share: tcp.c (the operations),
+ * The tcp channel's own state, which its files share: tcp.c (the operations), sock.c (watching sockets),
  * listen.c (strangers at the door), dial.c (our connects), link.c (one peer).
  *
  * One epoll set holds every descriptor, and is what the device sleeps on. An

@@ -26,7 +26,7 @@ MAY_SEE = {
     "bnr/group": ["include/bnr.h", "os/"],
     "bnr/host": ["include/bnr.h", "bnr/core/", "bnr/wire/", "os/"],
     "bnr/client": ["include/bnr.h", "bnr/core/", "bnr/group/", "bnr/host/", "bnr/wire/", "os/"],
-    "bnr/launch": ["bnr/core/", "bnr/host/", "os/"],
+    "bnr/launch": ["bnr/core/", "bnr/wire/", "bnr/host/", "os/"],
     "bnr/diagnose": ["include/diagnose.h", "bnr/host/", "bnr/io/filter.h", "os/"],
     "bnr/io": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/tools/options.h", "os/"],
     "bnr/stdio": ["bnr/core/", "bnr/host/", "bnr/io/", "bnr/streams/", "os/"],

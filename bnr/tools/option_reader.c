@@ -14,6 +14,7 @@
 #include "os/log.h"
 
 enum {
+    WORDS_MAX = 16,     /* that one option stands for */
     FILES_MAX = 8,      /* one in the other */
     FILE_MAX = 64 << 20 /* bytes of a file that options name */
 };
@@ -125,4 +126,45 @@ int reader_file(struct reader *r, const char *option, const char *name, const ch
     *text = strncmp(all, byte_order_mark, strlen(byte_order_mark)) ? all
                                                                    : all + strlen(byte_order_mark);
     return reader_push(&r->o->words, all);
+}
+
+/* Put value in place of the "%" of a word, if it has one. */
+static int put_value(struct reader *r, const char *value, char **word)
+{
+    char *text, *percent = strchr(*word, '%');
+    if (!percent || !value)
+        return 0;
+    if (asprintf(&text, "%.*s%s%s", (int)(percent - *word), *word, value, percent + 1) < 0)
+        return -ENOMEM;
+    *word = text;
+    return reader_push(&r->o->words, text);
+}
+
+int reader_words(struct reader *r, const char *format, const char *value)
+{
+    char *text = strdup(format), *argv[WORDS_MAX], *rest = text;
+    int rc = reader_push(&r->o->words, text), argc = 0;
+    for (char *word; !rc && argc < WORDS_MAX && (word = strsep(&rest, " ")); argc++) {
+        argv[argc] = word;
+        rc = put_value(r, value, &argv[argc]);
+    }
+    if (rc)
+        return rc;
+    struct reader outer = *r;
+    r->argv = argv;
+    r->argc = argc;
+    r->at = 0;
+    while (!rc && r->at < r->argc)
+        rc = r->read(r);
+    r->argv = outer.argv;
+    r->argc = outer.argc;
+    r->at = outer.at;
+    return rc;
+}
+
+void options_free_list(char **list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        free(list[i]);
+    free(list);
 }

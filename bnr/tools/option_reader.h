@@ -37,6 +37,7 @@ struct reader {
     bool has_stdin;        /* --stdin was given */
     int per_host;          /* -ppn; 0: not given */
     const struct options_ask *ask; /* NULL: other hosts cannot be asked */
+    int (*read)(struct reader *r); /* reads the option at argv[at]: for reader_words() */
     char **argv;
     int argc;
     int at;

@@ -22,16 +22,8 @@
 
 enum {
     UNIVERSE_SYSTEM = -1, /* as many as there are processors */
-    WORDS_MAX = 16,       /* that one option stands for */
     PSET_LEN_MAX = 255
 };
-
-void options_free_list(char **list)
-{
-    for (size_t i = 0; list && list[i]; i++)
-        free(list[i]);
-    free(list);
-}
 
 static void free_env(struct option_env *env)
 {
@@ -518,40 +510,6 @@ static int read_option(struct reader *r)
     return apply(r, row, option, value);
 }
 
-/* Put value in place of the "%" of a word, if it has one. */
-static int put_value(struct reader *r, const char *value, char **word)
-{
-    char *text, *percent = strchr(*word, '%');
-    if (!percent || !value)
-        return 0;
-    if (asprintf(&text, "%.*s%s%s", (int)(percent - *word), *word, value, percent + 1) < 0)
-        return -ENOMEM;
-    *word = text;
-    return reader_push(&r->o->words, text);
-}
-
-int reader_words(struct reader *r, const char *format, const char *value)
-{
-    char *text = strdup(format), *argv[WORDS_MAX], *rest = text;
-    int rc = reader_push(&r->o->words, text), argc = 0;
-    for (char *word; !rc && argc < WORDS_MAX && (word = strsep(&rest, " ")); argc++) {
-        argv[argc] = word;
-        rc = put_value(r, value, &argv[argc]);
-    }
-    if (rc)
-        return rc;
-    struct reader outer = *r;
-    r->argv = argv;
-    r->argc = argc;
-    r->at = 0;
-    while (!rc && r->at < r->argc)
-        rc = read_option(r);
-    r->argv = outer.argv;
-    r->argc = outer.argc;
-    r->at = outer.at;
-    return rc;
-}
-
 /* Take the program at argv[at] with its arguments, up to ":" or the end. */
 static int read_program(struct reader *r)
 {
@@ -688,6 +646,7 @@ static int parse(struct reader *r)
 {
     struct options *o = r->o;
     memset(o, 0, sizeof(*o));
+    r->read = read_option;
     o->timeout_s = -1;
     o->start.map = o->start.rank_by = PLACEMENT_SLOT;
     o->start.bind = PLACEMENT_NONE;

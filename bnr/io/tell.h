@@ -7,7 +7,6 @@
 
 #include <stddef.h>
 
-struct options;
 struct table;
 
 /* Tell mpiexec's own process. Returns 0, or -errno with a sentence in why. */

@@ -32,7 +32,7 @@
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
 #include "bnr/launch/sweep.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 #include "os/clock.h"
 #include "os/cpus.h"
 #include "os/log.h"
@@ -155,7 +155,7 @@ static void on_timeout(uv_timer_t *timer)
     run->is_late = true;
     if (!run->has_table) {
         stdio_say(run->stdio, "mpiexec: the daemons were not all there within %g s\n",
-                  run->o->timeout_s);
+                  run->plan->timeout_s);
         run->is_ready = true;
         run->is_good = false;
         run->job.exit_code = EXIT_TIMEOUT;
@@ -166,8 +166,8 @@ static void on_timeout(uv_timer_t *timer)
     stdio_say(run->stdio,
               "mpiexec: the job did not end within %g s; still running on %s: %s %s "
               "of %d\n",
-              run->o->timeout_s, hosts, run->job.alive > 1 ? "ranks" : "rank", ranks,
-              run->o->nranks);
+              run->plan->timeout_s, hosts, run->job.alive > 1 ? "ranks" : "rank", ranks,
+              run->plan->nranks);
     if (!ask_has_ranks(&run->ask) || !ask_report(&run->ask, end_late_job, run))
         run_follow(run, job_end(&run->job, JOB_TERMINATE, EXIT_TIMEOUT));
 }
@@ -185,7 +185,7 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts)
     enum job_cause cause;
     struct job_step step = job_rank_ended(&run->job, facts, &cause);
     run_explain_end(run, rank, facts, cause);
-    if (run->o->verbose)
+    if (run->plan->verbose)
         stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank, run_pid_of(run, rank),
                   WIFSIGNALED(status) ? "was killed by signal" : "has ended with exit code",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -368,12 +368,12 @@ static void on_signal(void *arg, int number)
 /* Make what a rank writes stream i to: a pipe, its file, or the pipe of its stdout. */
 static int open_output(struct run *run, int rank, int i, struct ranks_pipes *p)
 {
-    const char *from = run->o->start.output_from;
+    const char *from = run->plan->start.output_from;
     if (from && !amend_lists(from, rank))
         return ranks_open_output(p, i, RANKS_OUTPUT_NONE);
-    if (i == 2 && run->o->merge)
+    if (i == 2 && run->plan->merge)
         return ranks_open_output(p, i, RANKS_OUTPUT_STDOUT);
-    if (!run->o->files.pattern[i - 1] || run->o->files.is_copied)
+    if (!run->plan->files.pattern[i - 1] || run->plan->files.is_copied)
         return ranks_open_output(p, i, RANKS_OUTPUT_PIPE);
     p->pipe[i][1] = run_open_file(run, i - 1, rank);
     return p->pipe[i][1] < 0 ? p->pipe[i][1] : 0;
@@ -408,7 +408,7 @@ static int attach(void *arg, int rank, const struct ranks_pipes *p)
 {
     struct run *run = arg;
     const struct table *t = &run->ranks.table;
-    if (run->o->verbose)
+    if (run->plan->verbose)
         stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank,
                   run->paths[t->rank[rank].app], t->rank[rank].pid, table_host(t, rank)->name);
     run_processes_note(run, rank);
@@ -419,7 +419,7 @@ static int attach(void *arg, int rank, const struct ranks_pipes *p)
 static void skip_rest(struct run *run, int rank, int status)
 {
     const struct job_facts facts = {.status = status};
-    for (int r = rank; r < run->o->nranks; r++)
+    for (int r = rank; r < run->plan->nranks; r++)
         if (!run_is_elsewhere(run, r) && !ranks_lives(&run->ranks.table, r))
             rank_ended(run, r, &facts);
 }
@@ -461,7 +461,7 @@ static void start_ranks(struct run *run)
     const char *step;
     uint64_t until = ranks_slice(), hold_ms = (uint64_t)os_setting(OS_SETTING_KILL_AFTER_MS);
     leftovers_watch(&run->ranks.leftovers, &run->loop, hold_ms);
-    for (int r = 0; r < run->o->nranks; r++) {
+    for (int r = 0; r < run->plan->nranks; r++) {
         int rc = look_up(run, &until) ? 0 : -ECANCELED;
         if (!rc && !run_is_elsewhere(run, r))
             rc = ranks_start(&run->ranks, r, &step);
@@ -473,7 +473,7 @@ static void start_ranks(struct run *run)
             give_up(run, r, rc, step);
         break;
     }
-    for (int r = 0; r < run->o->nranks; r++)
+    for (int r = 0; r < run->plan->nranks; r++)
         if (!run_is_elsewhere(run, r))
             pipes_skip(&run->pipes, r);
     run_processes_publish(run);
@@ -493,23 +493,23 @@ static int amend(void *arg, int rank, struct launch *l)
 
 static int create_ranks(struct run *run, const char **step)
 {
-    const struct options *o = run->o;
+    const struct plan *plan = run->plan;
     const struct ranks_hooks hooks = {open_pipes, attach, amend, rank_ended, other_ended, run};
-    int *apps = malloc(sizeof(*apps) * (size_t)o->nranks);
+    int *apps = malloc(sizeof(*apps) * (size_t)plan->nranks);
     *step = "remember the programs";
     if (!apps)
         return -ENOMEM;
     int r = 0;
-    for (int a = 0; a < o->napps; a++)
-        for (int i = 0; i < o->apps[a].count; i++)
+    for (int a = 0; a < plan->napps; a++)
+        for (int i = 0; i < plan->apps[a].count; i++)
             apps[r++] = a;
     struct table_spec spec = {
-        .world_size = o->nranks,
-        .app_count = o->napps,
+        .world_size = plan->nranks,
+        .app_count = plan->napps,
         .cpus = os_cpus_usable(),
         .apps = apps,
-        .universe_size = o->universe_size,
-        .hosts = o->pretend_hosts,
+        .universe_size = plan->universe_size,
+        .hosts = plan->pretend_hosts,
     };
     struct table_wide wide;
     if (run->wide) {
@@ -526,26 +526,26 @@ static int create_ranks(struct run *run, const char **step)
 
 static int open_loop(struct run *run)
 {
-    const struct options *o = run->o;
-    run->prefix = (struct prefix){o->prefix, o->nranks, &run->ranks.table};
+    const struct plan *plan = run->plan;
+    run->prefix = (struct prefix){plan->prefix, plan->nranks, &run->ranks.table};
     run->labels = (struct lines_labels){prefix_write, &run->prefix,
-                                        o->json  ? json_lines_record
-                                        : o->xml ? xml_lines_record
+                                        plan->json  ? json_lines_record
+                                        : plan->xml ? xml_lines_record
                                                  : NULL};
     struct stdio_config cfg = {
-        .ranks = o->nranks,
-        .label = o->prefix || o->json || o->xml,
+        .ranks = plan->nranks,
+        .label = plan->prefix || plan->json || plan->xml,
         .records_fd = run->records_fd,
         .labels = &run->labels,
         .ends_unread = os_setting(OS_SETTING_OUTPUT_UNREAD) == 0,
-        .stdin_to = o->start.stdin_to,
+        .stdin_to = plan->start.stdin_to,
         .drained = on_drained,
         .unread = run_streams_unread,
         .arg = run,
         .is_elsewhere = run->wide ? run_is_elsewhere : NULL,
-        .files = &o->files,
+        .files = &plan->files,
         .file_failed = run_file_failed,
-        .has_terminal = o->start.terminals ? run_has_terminal : NULL,
+        .has_terminal = plan->start.terminals ? run_has_terminal : NULL,
         .say = run_streams_say,
     };
     int rc = uv_loop_init(&run->loop);
@@ -567,8 +567,8 @@ static int open_loop(struct run *run)
         rc = run_keepalive_start(run, on_signal);
     if (!rc)
         rc = stdio_create(&run->stdio, &run->loop, &cfg);
-    if (!rc && o->timeout_s > 0)
-        uv_timer_start(&run->timeout, on_timeout, (uint64_t)(o->timeout_s * 1000), LATE_MS);
+    if (!rc && plan->timeout_s > 0)
+        uv_timer_start(&run->timeout, on_timeout, (uint64_t)(plan->timeout_s * 1000), LATE_MS);
     return rc;
 }
 
@@ -592,13 +592,13 @@ static int finish(struct run *run)
         code = EXIT_FAILED;
     if (run->wide)
         wide_end(run->wide);
-    if (run->o->report && run->has_table)
+    if (run->plan->report && run->has_table)
         run_print_report(run);
-    if (run->o->tells_codes)
+    if (run->plan->tells_codes)
         tell_codes(&run->ranks.table);
-    if (run->o->tells_times)
+    if (run->plan->tells_times)
         fprintf(stderr, "mpiexec: %d ranks were started in %.3f s, and ran for %.3f s\n",
-                run->o->nranks, (double)(run->started_ns - run->begun_ns) / 1e9,
+                run->plan->nranks, (double)(run->started_ns - run->begun_ns) / 1e9,
                 (double)(os_now_ns() - run->started_ns) / 1e9);
     ranks_unguard(&run->ranks);
     fflush(NULL);
@@ -720,13 +720,13 @@ static int go(struct run *run)
 }
 
 /* Make a job without opening anything; find which of its ranks are elsewhere. */
-static struct run *create(const struct options *o, const struct run_job *what)
+static struct run *create(const struct plan *plan, const struct run_job *what)
 {
     struct run *run = calloc(1, sizeof(*run));
     int rc = run ? 0 : -ENOMEM;
-    if (!rc && what->plan->count > 1) {
+    if (!rc && what->wide->count > 1) {
         run->wide = calloc(1, sizeof(*run->wide));
-        run->is_over = calloc((size_t)o->nranks, sizeof(*run->is_over));
+        run->is_over = calloc((size_t)plan->nranks, sizeof(*run->is_over));
         rc = run->wide && run->is_over ? 0 : -ENOMEM;
     }
     if (rc) {
@@ -735,10 +735,10 @@ static struct run *create(const struct options *o, const struct run_job *what)
         return NULL;
     }
     if (run->wide) {
-        run->wide->plan = *what->plan;
-        *what->plan = (struct wide_plan){0};
+        run->wide->plan = *what->wide;
+        *what->wide = (struct wide_plan){0};
     }
-    run->o = o;
+    run->plan = plan;
     run->paths = what->paths;
     run->amend = what->amend;
     run->debugger = what->debugger;
@@ -746,15 +746,15 @@ static struct run *create(const struct options *o, const struct run_job *what)
     run->begun_ns = os_now_ns();
     run->lost_node = -1;
     run->signal_rank = signal_rank;
-    job_init(&run->job, o->nranks);
-    run->job.goes_on = o->goes_on;
-    run->job.is_strict = o->is_strict;
+    job_init(&run->job, plan->nranks);
+    run->job.goes_on = plan->goes_on;
+    run->job.is_strict = plan->is_strict;
     return run;
 }
 
-int run_job(const struct options *o, const struct run_job *what)
+int run_job(const struct plan *plan, const struct run_job *what)
 {
-    struct run *run = create(o, what);
+    struct run *run = create(plan, what);
     const char *step = "open /dev/null";
     if (!run)
         return EXIT_FAILED;

@@ -9,7 +9,7 @@
 #include "bnr/launch/remote.h"
 #include "bnr/run/run.h"
 #include "bnr/run/run_state.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 
 enum {
     LOOK_MS = 100,
@@ -36,7 +36,7 @@ static bool lacks_one(struct run *run, int rank)
 /* Whether all ranks that run have their debugger; if not, *missing is one without. */
 static bool all_have_one(struct run *run, int *missing)
 {
-    for (*missing = 0; *missing < run->o->nranks; ++*missing)
+    for (*missing = 0; *missing < run->plan->nranks; ++*missing)
         if (lacks_one(run, *missing))
             return false;
     return true;
@@ -58,8 +58,8 @@ static void on_look(uv_timer_t *timer)
 /* Say where each rank waits, and how it goes on. */
 static void say_waiting(struct run *run)
 {
-    bool at_start = run->o->start.stop == START_STOP_EXEC;
-    for (int r = 0; r < run->o->nranks; r++)
+    bool at_start = run->plan->start.stop == START_STOP_EXEC;
+    for (int r = 0; r < run->plan->nranks; r++)
         stdio_say(run->stdio, "mpiexec: rank %d waits %s on %s; to debug it: gdb -p %d%s\n", r,
                   at_start ? "at the start of its program" : "in MPI_Init", run_host_of(run, r),
                   run->processes[r].pid,
@@ -72,13 +72,13 @@ static void say_waiting(struct run *run)
 
 void run_debugger_go_on(struct run *run)
 {
-    if (run->holds && run->is_published && run->o->start.stop)
+    if (run->holds && run->is_published && run->plan->start.stop)
         go_on(run);
 }
 
 static int open_window(struct run *run, int rank)
 {
-    const struct remote remote = run_remote(run->o);
+    const struct remote remote = plan_remote(run->plan);
     struct debugger_target target = {.rank = rank, .pid = run->processes[rank].pid};
     if (run_is_elsewhere(run, rank)) {
         const struct wide_plan *plan = &run->wide->plan;
@@ -92,11 +92,11 @@ static int open_window(struct run *run, int rank)
 
 void run_debugger_start(struct run *run)
 {
-    if (run->o->start.stop)
+    if (run->plan->start.stop)
         say_waiting(run);
-    if (run->o->start.stop == START_STOP_EXEC && !run->debugger)
+    if (run->plan->start.stop == START_STOP_EXEC && !run->debugger)
         return;
-    for (int r = 0; run->debugger && r < run->o->nranks; r++) {
+    for (int r = 0; run->debugger && r < run->plan->nranks; r++) {
         int rc = open_window(run, r);
         if (rc) {
             stdio_say(run->stdio, "mpiexec: cannot open a window for rank %d: %s; the ranks go on\n",

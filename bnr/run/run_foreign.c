@@ -8,7 +8,7 @@
  */
 #include "bnr/launch/foreign.h"
 #include "bnr/run/run_state.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 
 enum {
     FIRST_LOOK_MS = 50, /* each later one after twice the time */
@@ -18,7 +18,7 @@ enum {
 /* The first rank that runs on this host; -1: there is none. */
 static int first_here(struct run *run)
 {
-    for (int r = 0; r < run->o->nranks; r++)
+    for (int r = 0; r < run->plan->nranks; r++)
         if (!run_is_elsewhere(run, r))
             return r;
     return -1;
@@ -43,7 +43,7 @@ static void on_look(uv_timer_t *timer)
 
 void run_foreign_start(struct run *run)
 {
-    if (run->o->nranks > 1 && first_here(run) >= 0)
+    if (run->plan->nranks > 1 && first_here(run) >= 0)
         uv_timer_start(&run->foreign_look, on_look, FIRST_LOOK_MS, 0);
 }
 

@@ -11,7 +11,7 @@
 
 #include "bnr/host/order.h"
 #include "bnr/run/run_state.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 #include "os/be.h"
 
 static void on_event(uv_poll_t *poll, int status, int events);
@@ -22,7 +22,7 @@ static void on_event(uv_poll_t *poll, int status, int events);
 static void tell(struct run *run)
 {
     while (run->telling_len) {
-        ssize_t n = send(run->o->keepalive_fd, run->telling, run->telling_len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t n = send(run->plan->keepalive_fd, run->telling, run->telling_len, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno != EAGAIN)
@@ -72,7 +72,7 @@ static bool take_byte(struct run *run, uint8_t byte)
         return false;
     run->heard_len = 0;
     uint32_t rank = os_be32_get(run->heard + 1), number = os_be32_get(run->heard + 5);
-    if (number > 0 && number <= (uint32_t)SIGRTMAX && (rank == UINT32_MAX || rank < (uint32_t)run->o->nranks))
+    if (number > 0 && number <= (uint32_t)SIGRTMAX && (rank == UINT32_MAX || rank < (uint32_t)run->plan->nranks))
         run->signal_rank(run, (int)rank, (int)number);
     return false;
 }
@@ -89,7 +89,7 @@ static void on_event(uv_poll_t *poll, int status, int events)
     }
     if (!status && !(events & (UV_READABLE | UV_DISCONNECT)))
         return;
-    ssize_t n = status ? 0 : read(run->o->keepalive_fd, bytes, sizeof(bytes));
+    ssize_t n = status ? 0 : read(run->plan->keepalive_fd, bytes, sizeof(bytes));
     for (ssize_t i = 0; i < n; i++)
         stays |= take_byte(run, bytes[i]);
     if (stays) {
@@ -105,9 +105,9 @@ static void on_event(uv_poll_t *poll, int status, int events)
 
 int run_keepalive_start(struct run *run, void (*take_signal)(void *arg, int number))
 {
-    if (!run->o->has_keepalive)
+    if (!run->plan->has_keepalive)
         return 0;
-    int fd = run->o->keepalive_fd, rc = uv_poll_init(&run->loop, &run->keepalive, fd);
+    int fd = run->plan->keepalive_fd, rc = uv_poll_init(&run->loop, &run->keepalive, fd);
     if (rc)
         return rc;
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -8,12 +8,12 @@
 #include "bnr/io/aside.h"
 #include "bnr/run/mpir.h"
 #include "bnr/run/run_state.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 
 int run_processes_begin(struct run *run)
 {
-    run->processes = calloc((size_t)run->o->nranks, sizeof(*run->processes));
-    run->holds = mpir_is_debugged() || run->debugger || run->o->start.stop == START_STOP_INIT;
+    run->processes = calloc((size_t)run->plan->nranks, sizeof(*run->processes));
+    run->holds = mpir_is_debugged() || run->debugger || run->plan->start.stop == START_STOP_INIT;
     if (run->holds)
         ranks_hold(&run->ranks);
     return run->processes ? 0 : -ENOMEM;
@@ -37,8 +37,8 @@ struct process_list {
 static void tell_all(struct aside_work *work)
 {
     struct process_list *list = (struct process_list *)work;
-    const struct options *o = list->run->o;
-    list->rc = tell_processes(o->proctable, list->run->processes, o->nranks, list->why);
+    const struct plan *plan = list->run->plan;
+    list->rc = tell_processes(plan->proctable, list->run->processes, plan->nranks, list->why);
 }
 
 static void on_told(struct aside_work *work)
@@ -69,25 +69,25 @@ static void stop_for_debugger(struct run *run)
     bool is_watched = run->wide && run->holds;
     if (is_watched)
         wide_pause(run->wide, true);
-    mpir_publish(run->processes, run->o->nranks);
+    mpir_publish(run->processes, run->plan->nranks);
     if (is_watched)
         wide_pause(run->wide, false);
 }
 
 void run_processes_publish(struct run *run)
 {
-    if (run->started_count < run->o->nranks || run->is_published)
+    if (run->started_count < run->plan->nranks || run->is_published)
         return;
     run->is_published = true;
     run_keepalive_tell(run, ORDER_TOLD_STARTED, run->started_count, 0);
     stop_for_debugger(run);
-    if (run->debugger || run->o->start.stop) {
+    if (run->debugger || run->plan->start.stop) {
         run_debugger_start(run);
     } else if (run->holds) {
         ranks_release(&run->ranks);
         if (run->wide)
             wide_go(run->wide);
     }
-    if (run->o->proctable)
+    if (run->plan->proctable)
         start_telling(run);
 }

@@ -9,7 +9,7 @@
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
 #include "bnr/run/run_state.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 #include "os/clock.h"
 #include "os/settings.h"
 
@@ -24,7 +24,7 @@ void run_note_failure(struct run *run, const char *what)
     char *more;
     double after_s = (double)(os_now_ns() - run->started_ns) / 1e9;
     what += strncmp(what, who, sizeof(who) - 1) ? 0 : sizeof(who) - 1;
-    if (!run->o->report ||
+    if (!run->plan->report ||
         asprintf(&more, "%s  after %.2f s: %s\n", run->failures ? run->failures : "", after_s, what) < 0)
         return;
     free(run->failures);
@@ -33,7 +33,7 @@ void run_note_failure(struct run *run, const char *what)
 
 void run_print_report(struct run *run)
 {
-    int n = run->o->nranks;
+    int n = run->plan->nranks;
     struct report_rank *ranks = calloc((size_t)n, sizeof(*ranks));
     char(*cpus)[CPUS_LEN] = calloc((size_t)n, sizeof(*cpus));
     for (int r = 0; ranks && cpus && r < n; r++) {

@@ -11,7 +11,7 @@
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
 #include "bnr/run/run_state.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 
 /* The processes of all programs: the number behind the first -n, and behind that of each further one. */
 static uint32_t count_processes(const uint8_t *words, size_t len)
@@ -44,9 +44,9 @@ static bool has_word(const uint8_t *words, size_t len, const char *word)
 /* The processes of this job on a host of its options. */
 static uint32_t used_on(const struct run *run, size_t host)
 {
-    const struct hosts *hosts = &run->o->hosts;
+    const struct hosts *hosts = &run->plan->hosts;
     if (!run->wide)
-        return hosts->items[host].is_here ? (uint32_t)run->o->nranks : 0;
+        return hosts->items[host].is_here ? (uint32_t)run->plan->nranks : 0;
     for (uint32_t node = 0; node < run->wide->plan.count; node++)
         if (run->wide->plan.hosts[node] == &hosts->items[host])
             return wide_plan_ranks_on(&run->wide->plan, node);
@@ -55,7 +55,7 @@ static uint32_t used_on(const struct run *run, size_t host)
 
 static uint32_t free_on(const struct run *run, size_t host)
 {
-    uint32_t used = used_on(run, host) + (run->taken ? run->taken[host] : 0), slots = run->o->hosts.items[host].slots;
+    uint32_t used = used_on(run, host) + (run->taken ? run->taken[host] : 0), slots = run->plan->hosts.items[host].slots;
     return used < slots ? slots - used : 0;
 }
 
@@ -63,7 +63,7 @@ static uint32_t free_on(const struct run *run, size_t host)
 static bool take_slots(struct run *run, struct run_room *room)
 {
     uint32_t left = room->count;
-    for (size_t h = 0; h < run->o->hosts.count; h++) {
+    for (size_t h = 0; h < run->plan->hosts.count; h++) {
         uint32_t part = free_on(run, h);
         part = part < left ? part : left;
         room->on[h] = part;
@@ -75,7 +75,7 @@ static bool take_slots(struct run *run, struct run_room *room)
 /* Write the hosts that have room, or all of them. */
 static char *list_hosts(const struct run *run, bool fits)
 {
-    const struct hosts *hosts = &run->o->hosts;
+    const struct hosts *hosts = &run->plan->hosts;
     char *text = NULL;
     const char *comma = "";
     size_t len = 0;
@@ -96,7 +96,7 @@ static char *list_hosts(const struct run *run, bool fits)
 
 static int take_hosts(struct run *run, struct run_room *room)
 {
-    size_t count = run->o->hosts.count;
+    size_t count = run->plan->hosts.count;
     if (!count)
         return 0;
     if (!run->taken)
@@ -118,11 +118,11 @@ static int take_hosts(struct run *run, struct run_room *room)
 static bool leave_out_ranks(struct run *run, cpu_set_t *cpus)
 {
     bool is_bound = false;
-    for (int rank = 0; rank < run->o->nranks; rank++) {
+    for (int rank = 0; rank < run->plan->nranks; rank++) {
         if (run_is_elsewhere(run, rank))
             continue;
         int local = (int)run->ranks.table.rank[rank].local_rank;
-        struct launch_binding binding = place_of(run->amend->place, &run->o->start, local);
+        struct launch_binding binding = place_of(run->amend->place, &run->plan->start, local);
         for (size_t cpu = 0; binding.cpus && cpu < 8 * binding.cpus_len; cpu++)
             if (CPU_ISSET_S(cpu, binding.cpus_len, binding.cpus))
                 CPU_CLR(cpu, cpus);
@@ -156,7 +156,7 @@ int run_room_take(struct run *run, struct run_room *room, const uint8_t *words, 
 
 void run_room_leave(struct run *run, struct run_room *room)
 {
-    for (size_t h = 0; room->on && room->hosts && h < run->o->hosts.count; h++)
+    for (size_t h = 0; room->on && room->hosts && h < run->plan->hosts.count; h++)
         run->taken[h] -= room->on[h];
     if (room->has_cpus)
         run->taken_cpus -= room->count;

@@ -19,7 +19,7 @@
 #include "bnr/launch/launch.h"
 #include "bnr/run/run_room.h"
 #include "bnr/run/run_state.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 #include "os/be.h"
 
 extern char **environ;
@@ -83,18 +83,18 @@ static void add_own(struct own_words *own, const char *option, const char *value
 }
 
 /* hosts: those that it may use; NULL: the order names them, or none. They are reached as this job's are. */
-static void fill_own(struct own_words *own, const struct options *o, const char *hosts, int keepalive)
+static void fill_own(struct own_words *own, const struct plan *plan, const char *hosts, int keepalive)
 {
     *own = (struct own_words){.count = 0};
     snprintf(own->keepalive, sizeof(own->keepalive), "%d", keepalive);
-    snprintf(own->pretend, sizeof(own->pretend), "%d", o->pretend_hosts);
+    snprintf(own->pretend, sizeof(own->pretend), "%d", plan->pretend_hosts);
     own->word[own->count++] = (char *)(uintptr_t)"mpiexec";
     add_own(own, "-keepalive", own->keepalive);
     add_own(own, "-host", hosts);
-    add_own(own, "-launcher-cmd", o->remote.command);
-    add_own(own, "-launcher-exec", o->remote.program);
-    add_own(own, "-prefix", o->remote.prefix);
-    add_own(own, "-pretend-hosts", o->pretend_hosts ? own->pretend : NULL);
+    add_own(own, "-launcher-cmd", plan->remote.command);
+    add_own(own, "-launcher-exec", plan->remote.program);
+    add_own(own, "-prefix", plan->remote.prefix);
+    add_own(own, "-pretend-hosts", plan->pretend_hosts ? own->pretend : NULL);
 }
 
 /* The path of this mpiexec, whose file may have been replaced since. */
@@ -128,7 +128,7 @@ static int start(struct run *run, struct run_spawned *s, const uint8_t *bytes, s
     size_t skip = is_good ? strlen((const char *)bytes) + 1 : 0;
     int rc = is_good ? run_room_take(run, &s->room, bytes + skip, len - skip) : -EINVAL;
     if (!rc)
-        fill_own(&own, run->o, s->room.hosts, ends[0]);
+        fill_own(&own, run->plan, s->room.hosts, ends[0]);
     char **words = !rc ? list_words(own.word, bytes + skip, len - skip) : NULL;
     char **environment = !rc ? order_environ(environ, (const char *)bytes) : NULL;
     if (!rc)
@@ -257,7 +257,7 @@ static void kill_ranks(struct run *run, int rank, uint32_t id, char **words)
     os_be32_put(order + 5, (uint32_t)number);
     if (s)
         (void)!send(s->keepalive, order, sizeof(order), MSG_DONTWAIT | MSG_NOSIGNAL);
-    else if (!id && to < run->o->nranks)
+    else if (!id && to < run->plan->nranks)
         run->signal_rank(run, (int)to, (int)number);
 }
 

@@ -24,13 +24,13 @@
 
 struct amend;
 struct debugger;
-struct options;
+struct plan;
 struct run_name;
 struct run_name_call;
 struct run_spawned;
 
 struct run {
-    const struct options *o;
+    const struct plan *plan;
     char *const *paths;
     struct amend *amend;
     uint64_t begun_ns, started_ns;

@@ -12,7 +12,7 @@
 #include "bnr/core/bytes.h"
 #include "bnr/io/aside.h"
 #include "bnr/run/run_state.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 #include "bnr/wire/hub_frame.h"
 #include "os/clock.h"
 #include "os/settings.h"
@@ -22,7 +22,7 @@ enum {
 };
 
 /* The programs' names, without their folders: "server : worker". */
-static void name_programs(const struct options *o, char *text, size_t size)
+static void name_programs(const struct plan *o, char *text, size_t size)
 {
     size_t at = 0;
     text[0] = 0;
@@ -36,7 +36,7 @@ static void name_programs(const struct options *o, char *text, size_t size)
 void run_ask_start(struct run *run)
 {
     char programs[80];
-    name_programs(run->o, programs, sizeof(programs));
+    name_programs(run->plan, programs, sizeof(programs));
     ask_start(&run->ask, &run->loop, &run->ranks.table, programs);
     run->has_ask = true;
 }
@@ -54,7 +54,7 @@ static char *list_processes(const struct run *run)
     FILE *to = open_memstream(&text, &len);
     if (!to)
         return NULL;
-    for (int r = 0; r < run->o->nranks; r++) {
+    for (int r = 0; r < run->plan->nranks; r++) {
         const struct tell_process *p = &run->processes[r];
         if (p->pid)
             fprintf(to, "%d\t%d\t%s\t%s\n", r, p->pid, p->host, p->program);
@@ -144,7 +144,7 @@ int run_open_file(struct run *run, int stream, int rank)
     if (!o)
         return -ENOMEM;
     *o = (struct file_opening){.work = {.run = open_file, .done = on_opened},
-                               .files = &run->o->files,
+                               .files = &run->plan->files,
                                .stream = stream,
                                .rank = rank};
     aside_start(&run->loop, &o->work);
@@ -161,7 +161,7 @@ void run_file_failed(void *arg, int rank, int fd, int rc)
 {
     struct run *run = arg;
     char name[PATH_MAX] = "";
-    (void)outfile_name(&run->o->files, run->o->files.pattern[fd - 1], rank, name, sizeof(name));
+    (void)outfile_name(&run->plan->files, run->plan->files.pattern[fd - 1], rank, name, sizeof(name));
     stdio_say(run->stdio, "mpiexec: cannot write '%s', which has what rank %d writes to %s: %s\n",
               name, rank, fd == 1 ? "stdout" : "stderr", strerror(-rc));
     if (run->job.state == JOB_RUNNING)
@@ -224,8 +224,8 @@ int run_streams_start(struct run *run)
 {
     const struct exchange_hooks hooks = {serve_text, hear, hear_pipes,
                                          run->wide ? say_far : NULL, run};
-    int rc = exchange_start(&run->exchange, &run->loop, run->o->nranks, &hooks);
+    int rc = exchange_start(&run->exchange, &run->loop, run->plan->nranks, &hooks);
     if (rc)
         return rc;
-    return pipes_start(&run->pipes, &run->loop, (uint32_t)run->o->nranks, say_pipes, run);
+    return pipes_start(&run->pipes, &run->loop, (uint32_t)run->plan->nranks, say_pipes, run);
 }

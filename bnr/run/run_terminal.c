@@ -4,12 +4,12 @@
 #include "bnr/io/amend.h"
 #include "bnr/run/run_state.h"
 #include "bnr/stdio/terminal.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 
 bool run_has_terminal(void *arg, int rank)
 {
     const struct run *run = arg;
-    const char *list = run->o->start.terminals;
+    const char *list = run->plan->start.terminals;
     return list && amend_lists(list, rank);
 }
 
@@ -37,7 +37,7 @@ void run_terminal_pause(struct run *run)
 
 void run_terminal_begin(struct run *run)
 {
-    for (int r = 0; r < run->o->nranks; r++)
+    for (int r = 0; r < run->plan->nranks; r++)
         run->typed_to += is_typed_to(run, r);
     run_terminal_go_on(run);
 }
@@ -51,7 +51,7 @@ void run_terminal_ended(struct run *run, int rank)
 void run_terminal_resize(struct run *run)
 {
     struct winsize size = terminal_size();
-    if (!run->o->start.terminals)
+    if (!run->plan->start.terminals)
         return;
     ranks_resize(&run->ranks, &size);
     if (run->wide)

@@ -20,7 +20,7 @@
 #include "bnr/launch/limit.h"
 #include "bnr/launch/start_signals.h"
 #include "bnr/stdio/terminal.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 #include "os/log.h"
 #include "os/settings.h"
 
@@ -47,9 +47,9 @@ static void wide_ready(void *arg, bool is_good)
 static void wide_started(void *arg, int rank, int pid)
 {
     struct run *run = arg;
-    if (run->o->verbose)
+    if (run->plan->verbose)
         stdio_say(run->stdio, "mpiexec: rank %d is %s, pid %d on %s\n", rank,
-                  run->o->apps[run->ranks.table.rank[rank].app].argv[0], pid,
+                  run->plan->apps[run->ranks.table.rank[rank].app].argv[0], pid,
                   run_host_of(run, rank));
     run_processes_note(run, rank);
 }
@@ -58,7 +58,7 @@ static void wide_failed(void *arg, int rank, int code, const char *why)
 {
     struct run *run = arg;
     stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", rank,
-              run->o->apps[run->ranks.table.rank[rank].app].argv[0], run_host_of(run, rank), why);
+              run->plan->apps[run->ranks.table.rank[rank].app].argv[0], run_host_of(run, rank), why);
     run_follow(run, job_end(&run->job, JOB_BROKEN, code));
 }
 
@@ -103,7 +103,7 @@ static void wide_lost(void *arg, uint32_t node)
     struct run *run = arg;
     uint64_t pipes = exchange_party(node, EXCHANGE_RANKS);
     run->lost_node = (int)node;
-    for (int r = 0; r < run->o->nranks; r++)
+    for (int r = 0; r < run->plan->nranks; r++)
         for (int fd = 1; fd < 3 && run->wide->plan.node_of[r] == node; fd++)
             exchange_say(&run->exchange, pipes,
                          &(struct hub_message){.kind = HUB_PUBLISH,
@@ -149,23 +149,10 @@ void run_wide_ask(void *arg, uint32_t number)
     wide_ask(run->wide, number);
 }
 
-struct remote run_remote(const struct options *o)
-{
-    const struct option_remote *r = &o->remote;
-    bool is_srun = r->launcher == OPTION_LAUNCHER_SRUN;
-    return (struct remote){.kind = r->command ? REMOTE_COMMAND
-                                   : is_srun  ? REMOTE_SRUN
-                                              : REMOTE_SSH,
-                           .command = r->command,
-                           .program = r->program,
-                           .agent = r->agent,
-                           .more = is_srun ? r->srun_more : r->ssh_more};
-}
-
 /* Wait until all daemons are there, or it is known that they will not be. */
 static void wait_for_daemons(struct run *run)
 {
-    progress_init(&run->progress, run->o->shows_progress);
+    progress_init(&run->progress, run->plan->shows_progress);
     while (!run->is_ready) {
         if (run->progress.is_on && stdio_is_idle(run->stdio)) /* not over pending output */
             progress_show(&run->progress, wide_up_count(run->wide), run->wide->plan.count);
@@ -180,9 +167,9 @@ bool run_wide_bring_up(struct run *run)
     const struct wide_hooks hooks = {wide_say,   wide_ready,  wide_started, wide_failed,
                                      wide_ended, wide_missed, wide_lost,    wide_broken,
                                      wide_answer, run_names_answer, run_streams_far, run};
-    const struct wide_settings settings = {.remote = run_remote(run->o),
-                                           .prefix = run->o->remote.prefix,
-                                           .is_piped = run->o->remote.is_piped};
+    const struct wide_settings settings = {.remote = plan_remote(run->plan),
+                                           .prefix = run->plan->remote.prefix,
+                                           .is_piped = run->plan->remote.is_piped};
     int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);
     if (rc)
         fprintf(stderr, "mpiexec: cannot prepare to start daemons on %s: %s\n", os_host_name(),
@@ -198,12 +185,12 @@ bool run_wide_bring_up(struct run *run)
 /* The programs, as daemons are told of them. */
 static struct launch_app *describe_apps(struct run *run)
 {
-    struct launch_app *apps = calloc((size_t)run->o->napps, sizeof(*apps));
+    struct launch_app *apps = calloc((size_t)run->plan->napps, sizeof(*apps));
     char here[PATH_MAX];
     if (!getcwd(here, sizeof(here))) /* then all programs have working folders of their own */
         strcpy(here, "/");
-    for (int a = 0; apps && a < run->o->napps; a++) {
-        const struct option_app *app = &run->o->apps[a];
+    for (int a = 0; apps && a < run->plan->napps; a++) {
+        const struct plan_app *app = &run->plan->apps[a];
         char *wdir = NULL;
         if (app->wdir && *app->wdir == '/')
             wdir = strdup(app->wdir);
@@ -221,25 +208,25 @@ static struct launch_app *describe_apps(struct run *run)
 
 int run_wide_send(struct run *run)
 {
-    const struct options *o = run->o;
+    const struct plan *plan = run->plan;
     const char *outer = getenv("BNR_JOB");
     struct winsize size = terminal_size();
     mode_t mask = umask(0);
     umask(mask);
     struct launch_message job = {
-        .world_size = (uint32_t)o->nranks,
-        .app_count = (uint32_t)o->napps,
-        .universe_size = (uint32_t)(o->universe_size ? o->universe_size : o->nranks),
+        .world_size = (uint32_t)plan->nranks,
+        .app_count = (uint32_t)plan->napps,
+        .universe_size = (uint32_t)(plan->universe_size ? plan->universe_size : plan->nranks),
         .umask = mask,
         .hold_ms = (uint32_t)os_setting(OS_SETTING_KILL_AFTER_MS),
-        .flags = (o->merge ? LAUNCH_MERGE : 0) | (o->report ? LAUNCH_REPORT : 0) |
+        .flags = (plan->merge ? LAUNCH_MERGE : 0) | (plan->report ? LAUNCH_REPORT : 0) |
                  (run->holds ? LAUNCH_HOLD : 0),
         .outer = (char *)(outer && warden_is_list(outer) ? outer : ""),
-        .wish = o->start,
+        .wish = plan->start,
         .apps = describe_apps(run),
-        .app_of = calloc((size_t)o->nranks, sizeof(*job.app_of))};
+        .app_of = calloc((size_t)plan->nranks, sizeof(*job.app_of))};
     int rc = job.apps && job.app_of ? 0 : -ENOMEM;
-    for (int a = 0; !rc && a < o->napps; a++)
+    for (int a = 0; !rc && a < plan->napps; a++)
         rc = job.apps[a].wdir ? 0 : -ENOMEM;
     resources_get(job.limits);
     job.blocked = start_signals_get().blocked;
@@ -248,11 +235,11 @@ int run_wide_send(struct run *run)
     job.wish.columns = size.ws_col;
     if (job.wish.map == PLACEMENT_NODE) /* each host has its ranks by now */
         job.wish.map = PLACEMENT_SLOT;
-    for (int r = 0; !rc && r < o->nranks; r++)
+    for (int r = 0; !rc && r < plan->nranks; r++)
         job.app_of[r] = run->ranks.table.rank[r].app;
     if (!rc)
         rc = wide_launch(run->wide, &job, &run->ranks);
-    for (int a = 0; job.apps && a < o->napps; a++)
+    for (int a = 0; job.apps && a < plan->napps; a++)
         free(job.apps[a].wdir);
     free(job.apps);
     free(job.app_of);

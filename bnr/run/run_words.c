@@ -9,7 +9,7 @@
 #include "bnr/launch/limit.h"
 #include "bnr/run/mpir.h"
 #include "bnr/run/run_state.h"
-#include "bnr/tools/options.h"
+#include "bnr/plan/plan.h"
 #include "os/clock.h"
 
 bool run_is_elsewhere(void *arg, int rank)
@@ -37,7 +37,7 @@ static bool is_running(const void *set, int rank)
 
 void run_list_running(struct run *run, char *text, size_t size)
 {
-    ranks_list(text, size, run->o->nranks, is_running, run);
+    ranks_list(text, size, run->plan->nranks, is_running, run);
 }
 
 void run_say_killed(struct run *run)
@@ -104,7 +104,7 @@ void run_explain_end(struct run *run, int rank, const struct job_facts *f, enum 
         break;
     }
     size_t len = strlen(run->last_words);
-    if (f->tolerant && run->job.state == JOB_RUNNING && !run->o->goes_on) /* no option says so */
+    if (f->tolerant && run->job.state == JOB_RUNNING && !run->plan->goes_on) /* no option says so */
         snprintf(run->last_words + len, sizeof(run->last_words) - len, "; the job goes on");
     run_note_failure(run, run->last_words);
     mpir_abort(run->last_words);

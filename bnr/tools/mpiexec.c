@@ -55,7 +55,7 @@ static void complain(char *why)
 static int load_settings(const struct options *o, char why[512])
 {
     snprintf(why, 512, "out of memory");
-    for (char **s = o->settings; s && *s; s++)
+    for (char **s = o->plan.settings; s && *s; s++)
         if (putenv(*s))
             return -ENOMEM;
     return os_settings_load(why, 512) ? -EINVAL : 0;
@@ -95,7 +95,7 @@ static char *absolute(const char *path)
 static int check_library(const struct options *o, const char *path)
 {
     char why[512], library[64];
-    if (o->nranks == 1 || !path || !foreign_library(path, library, sizeof(library)))
+    if (o->plan.nranks == 1 || !path || !foreign_library(path, library, sizeof(library)))
         return 0;
     snprintf(why, sizeof(why),
              "'%.200s' is built with another MPI library (%s), with which each process would be "
@@ -115,7 +115,7 @@ static void tell_unset(char *const *names, char *const *env)
 }
 
 /* In the folders of --path, then in those of PATH. */
-static int find_program(const struct option_app *app, const char *search, char path[PATH_MAX],
+static int find_program(const struct plan_app *app, const char *search, char path[PATH_MAX],
                         char why[512])
 {
     int rc = launch_seek(app->argv[0], app->wdir, app->path, search, path, why);
@@ -130,28 +130,28 @@ static int find_program(const struct option_app *app, const char *search, char p
 /* Whether no rank runs on this host: then the programs need not be here. */
 static bool is_all_elsewhere(const struct options *o)
 {
-    for (size_t i = 0; i < o->hosts.count; i++)
-        if (o->hosts.items[i].is_here)
+    for (size_t i = 0; i < o->plan.hosts.count; i++)
+        if (o->plan.hosts.items[i].is_here)
             return false;
-    return o->hosts.count > 0;
+    return o->plan.hosts.count > 0;
 }
 
 /* Find every program before anything starts. Returns 0 or what to exit with. */
 static int find_programs(const struct options *o, char **paths)
 {
     if (is_all_elsewhere(o)) {
-        for (int a = 0; a < o->napps; a++)
-            if (!(paths[a] = strdup(o->apps[a].argv[0])))
+        for (int a = 0; a < o->plan.napps; a++)
+            if (!(paths[a] = strdup(o->plan.apps[a].argv[0])))
                 return 1;
         return 0;
     }
     char why[512], path[PATH_MAX];
-    for (int a = 0; a < o->napps; a++) {
-        const struct option_app *app = &o->apps[a];
+    for (int a = 0; a < o->plan.napps; a++) {
+        const struct plan_app *app = &o->plan.apps[a];
         int rc = check_folder(app->wdir);
         if (rc)
             return rc;
-        char **env = options_environ(o, app, environ, NULL);
+        char **env = plan_environ(&o->plan, app, environ, NULL);
         if (!env)
             return 1;
         tell_unset(app->env.list, env);
@@ -184,7 +184,7 @@ static size_t arguments_size(int argc, char **argv)
 /* Whether ranks of some program have a socket for PMI-1. */
 static bool needs_pmi(const struct options *o, char **paths)
 {
-    for (int a = 0; a < o->napps; a++)
+    for (int a = 0; a < o->plan.napps; a++)
         if (!library_is_needed(paths[a]))
             return true;
     return false;
@@ -200,13 +200,13 @@ struct job_size {
 static int check_limits(const struct options *o, char **paths, const struct job_size *size, char why[512])
 {
     uint32_t ranks = size->ranks, others = size->others;
-    int each = FILES_OF_RANK + (o->start.stdin_to && strcmp(o->start.stdin_to, "0")) + needs_pmi(o, paths);
+    int each = FILES_OF_RANK + (o->plan.start.stdin_to && strcmp(o->plan.start.stdin_to, "0")) + needs_pmi(o, paths);
     int files = FILES_OWN + each * (int)ranks + FILES_OF_HOST * (int)others;
     limit_remember();
     limit_raise();
     return limit_check_files(files, why) ||
                    limit_check_processes(PROCESSES_OWN + (int)(ranks + others), why) ||
-                   outfile_prepare(&o->files, why, 512)
+                   outfile_prepare(&o->plan.files, why, 512)
                ? EXIT_FAILED
                : 0;
 }
@@ -243,8 +243,8 @@ static int check_here(const struct options *o, char why[512])
 {
     char here[PATH_MAX];
     bool is_needed = false;
-    for (int a = 0; a < o->napps; a++)
-        is_needed |= !o->apps[a].wdir || *o->apps[a].wdir != '/';
+    for (int a = 0; a < o->plan.napps; a++)
+        is_needed |= !o->plan.apps[a].wdir || *o->plan.apps[a].wdir != '/';
     if (!is_needed || getcwd(here, sizeof(here)))
         return 0;
     snprintf(why, 512, "cannot tell the name of the working folder: %s; enter one that exists, or say -wdir",
@@ -255,10 +255,10 @@ static int check_here(const struct options *o, char why[512])
 /* The options of a job on several hosts have to go together, and to fit. */
 static int check_several(const struct options *o, const struct wide_plan *plan, char why[512])
 {
-    const struct start_wish *wish = &o->start;
+    const struct start_wish *wish = &o->plan.start;
     uint64_t slots = 0;
-    for (size_t i = 0; i < o->hosts.count; i++)
-        slots += o->hosts.items[i].slots;
+    for (size_t i = 0; i < o->plan.hosts.count; i++)
+        slots += o->plan.hosts.items[i].slots;
     if (plan->count == 1)
         return 0;
     bool has_no_objects = (wish->is_spread && wish->map == PLACEMENT_SLOT) ||
@@ -270,11 +270,11 @@ static int check_several(const struct options *o, const struct wide_plan *plan, 
                  wish->pe ? " (with pe=N ranks take cores slot by slot)" : "");
         return -EINVAL;
     }
-    if (wish->is_limited && (uint64_t)o->nranks > slots) {
+    if (wish->is_limited && (uint64_t)o->plan.nranks > slots) {
         snprintf(why, 512,
                  "%d ranks, but the hosts have %u slots; leave out nooversubscribe, or name more "
                  "hosts",
-                 o->nranks, (unsigned)slots);
+                 o->plan.nranks, (unsigned)slots);
         return -EINVAL;
     }
     return check_here(o, why);
@@ -295,14 +295,14 @@ static uint32_t *own_ranks(const struct wide_plan *plan, uint32_t *count)
 static void show_plan(const struct options *o, const struct place *place,
                       const struct place_job *job, const struct wide_plan *plan)
 {
-    const struct placement_file *file = &o->start.file;
+    const struct placement_file *file = &o->plan.start.file;
     struct place_job shown = *job;
-    shown.hosts = &o->hosts;
+    shown.hosts = &o->plan.hosts;
     place_show(place, &shown, stderr);
-    for (uint32_t node = 1; o->start.shows_map && node < plan->count; node++)
+    for (uint32_t node = 1; o->plan.start.shows_map && node < plan->count; node++)
         fprintf(stderr, "mpiexec: host %s: %u slots, %u ranks\n", plan->hosts[node]->name,
                 plan->hosts[node]->slots, wide_plan_ranks_on(plan, node));
-    if (!o->start.is_dry || plan->count == 1)
+    if (!o->plan.start.is_dry || plan->count == 1)
         return;
     for (uint32_t r = 0; r < plan->ranks; r++) {
         const struct placement_line *line = r < file->room ? &file->lines[r] : NULL;
@@ -346,7 +346,7 @@ static int go_background(char why[512])
 /* Do what the user wants before ranks start. */
 static int begin(const struct options *o, char why[512])
 {
-    int code = o->is_background && !o->start.is_dry ? go_background(why) : 0;
+    int code = o->is_background && !o->plan.start.is_dry ? go_background(why) : 0;
     if (!code && o->report_pid && tell_pid(o->report_pid, why))
         code = EXIT_FAILED;
     return code;
@@ -356,8 +356,8 @@ static int begin(const struct options *o, char why[512])
 static int run_recorded(const struct options *o, struct run_job *job)
 {
     char why[PATH_MAX + 128];
-    if (!o->xml)
-        return run_job(o, job);
+    if (!o->plan.xml)
+        return run_job(&o->plan, job);
     int fd = o->xml_file ? open(o->xml_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : 1;
     if (fd < 0) {
         snprintf(why, sizeof(why), "cannot write '%s' for --xml-file: %s; name another file",
@@ -367,7 +367,7 @@ static int run_recorded(const struct options *o, struct run_job *job)
     }
     job->records_fd = fd;
     bool is_written = dprintf(fd, "<mpirun>\n") > 0;
-    int code = run_job(o, job);
+    int code = run_job(&o->plan, job);
     is_written &= dprintf(fd, "</mpirun>\n") > 0;
     if (is_written || errno == EPIPE)
         return code;
@@ -379,11 +379,11 @@ static int run_recorded(const struct options *o, struct run_job *job)
 static int ask_hosts(struct survey *survey, const struct options *o, char why[512])
 {
     return survey_make(survey,
-                       &(struct survey_wish){.hosts = &o->hosts,
-                                             .start = &o->start,
-                                             .remote = run_remote(o),
-                                             .prefix = o->remote.prefix,
-                                             .timeout_s = o->timeout_s},
+                       &(struct survey_wish){.hosts = &o->plan.hosts,
+                                             .start = &o->plan.start,
+                                             .remote = plan_remote(&o->plan),
+                                             .prefix = o->plan.remote.prefix,
+                                             .timeout_s = o->plan.timeout_s},
                        why);
 }
 
@@ -394,7 +394,7 @@ static int count_objects(void *arg, const struct options *o, uint64_t *count, ch
     int rc = load_settings(o, why);
     if (!rc)
         rc = ask_hosts(survey, o, why);
-    return rc ? rc : survey_objects(survey, &o->hosts, o->start.map, count, why);
+    return rc ? rc : survey_objects(survey, &o->plan.hosts, o->plan.start.map, count, why);
 }
 
 static int code_of(int rc)
@@ -406,14 +406,14 @@ static int code_of(int rc)
 static int plan_ranks(struct wide_plan *plan, const struct options *o, struct survey *survey,
                       char why[512])
 {
-    const struct wide_wish wide = {.hosts = &o->hosts,
-                                   .ranks = (uint32_t)o->nranks,
-                                   .per_host = (uint32_t)o->remote.per_host,
-                                   .start = &o->start,
+    const struct wide_wish wide = {.hosts = &o->plan.hosts,
+                                   .ranks = (uint32_t)o->plan.nranks,
+                                   .per_host = (uint32_t)o->plan.remote.per_host,
+                                   .start = &o->plan.start,
                                    .survey = survey};
     *plan = (struct wide_plan){0};
     int rc = 0;
-    if (!survey->count && survey_is_needed(&o->start, &o->hosts))
+    if (!survey->count && survey_is_needed(&o->plan.start, &o->plan.hosts))
         rc = ask_hosts(survey, o, why);
     if (!rc)
         rc = wide_plan(plan, &wide, why);
@@ -429,15 +429,15 @@ static int run_placed(const struct options *o, char **paths, struct survey *surv
     struct debugger debugger = {0};
     struct wide_plan plan;
     char why[512];
-    struct start_wish wish = o->start; /* of the ranks here */
+    struct start_wish wish = o->plan.start; /* of the ranks here */
     int code = plan_ranks(&plan, o, survey, why);
     wish.is_limited &= plan.count == 1;
-    struct place_job job = {.wish = &wish, .hosts = plan.count > 1 ? NULL : &o->hosts};
+    struct place_job job = {.wish = &wish, .hosts = plan.count > 1 ? NULL : &o->plan.hosts};
     uint32_t *numbers = code ? NULL : own_ranks(&plan, &job.ranks);
     job.number_of = numbers;
-    if (!code && !o->start.is_dry)
+    if (!code && !o->plan.start.is_dry)
         code = check_limits(o, paths, &(struct job_size){job.ranks, plan.count - 1}, why);
-    if (!code && !o->start.is_dry)
+    if (!code && !o->plan.start.is_dry)
         code = check_files(job.ranks, why);
     if (!code && place_make(&place, &job, why))
         code = EXIT_USAGE;
@@ -451,9 +451,9 @@ static int run_placed(const struct options *o, char **paths, struct survey *surv
         complain(why);
     else
         show_plan(o, &place, &job, &plan);
-    if (!code && !o->start.is_dry)
+    if (!code && !o->plan.start.is_dry)
         code = run_recorded(o, &(struct run_job){.paths = paths,
-                                                 .plan = &plan,
+                                                 .wide = &plan,
                                                  .amend = &amend,
                                                  .debugger = o->debugger ? &debugger : NULL,
                                                  .name = argv[0],
@@ -468,13 +468,13 @@ static int run_placed(const struct options *o, char **paths, struct survey *surv
 
 static int run_programs(const struct options *o, struct survey *survey, int argc, char **argv)
 {
-    char **paths = calloc((size_t)o->napps, sizeof(*paths));
+    char **paths = calloc((size_t)o->plan.napps, sizeof(*paths));
     if (!paths)
         return 1;
     int code = find_programs(o, paths);
     if (!code)
         code = run_placed(o, paths, survey, argc, argv);
-    for (int a = 0; a < o->napps; a++)
+    for (int a = 0; a < o->plan.napps; a++)
         free(paths[a]);
     free(paths);
     return code;
@@ -564,7 +564,7 @@ static __attribute__((noinline)) int run_command(int argc, char **argv)
     else if (o.version)
         printf("mpiexec (Vireo MPI) %s\n", VIREO_VERSION);
     else if (o.attaches)
-        code = attach_info(o.attach_job, o.json);
+        code = attach_info(o.attach_job, o.plan.json);
     else if (o.has_totalview)
         code = run_under_totalview(argc, argv);
     else if (load_settings(&o, why)) {

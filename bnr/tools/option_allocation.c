@@ -195,7 +195,7 @@ int option_allocation_read(struct reader *r)
  * the names that the system has for them. Returns 0, 1 or -ENOMEM. */
 static int covers(struct reader *r)
 {
-    struct hosts *hosts = &r->o->hosts;
+    struct hosts *hosts = &r->o->plan.hosts;
     bool has_others = false;
     for (size_t i = 0; i < hosts->count; i++) {
         const struct hosts_entry *own = &hosts->items[i];
@@ -219,15 +219,15 @@ static int covers(struct reader *r)
 
 int option_allocation_settle(struct reader *r)
 {
-    struct option_remote *remote = &r->o->remote;
-    if (remote->launcher != OPTION_LAUNCHER_ANY)
+    struct plan_remote *remote = &r->o->plan.remote;
+    if (remote->launcher != PLAN_LAUNCHER_ANY)
         return 0;
-    remote->launcher = OPTION_LAUNCHER_SSH;
+    remote->launcher = PLAN_LAUNCHER_SSH;
     int rc = r->allocated.count ? covers(r) : 0;
     if (rc <= 0)
         return rc;
     if (r->system == systems)
-        remote->launcher = OPTION_LAUNCHER_SRUN;
+        remote->launcher = PLAN_LAUNCHER_SRUN;
     else if (r->system->command && !remote->command && !remote->program && !remote->agent &&
              option_remote_finds(r->system->command))
         remote->command = r->system->command;

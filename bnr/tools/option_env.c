@@ -52,7 +52,7 @@ static int add_names(char ***list, const char *names)
 /* A variable's value so far: by these options, or in mpiexec's own environment. */
 static const char *value_of(const struct reader *r, const char *name, size_t len)
 {
-    char *const *lists[] = {r->app.env.set, r->o->env.set};
+    char *const *lists[] = {r->app.env.set, r->o->plan.env.set};
     const char *found = NULL;
     char copy[256];
     for (size_t i = 0; !found && i < sizeof(lists) / sizeof(lists[0]); i++)
@@ -86,80 +86,20 @@ static int extend(struct reader *r, const char *option, const char *first, bool 
 int option_env_apply(struct reader *r, enum option_action action, const char *option,
                      const char *value)
 {
-    struct option_env *mine = &r->app.env, *all = &r->o->env;
+    struct plan_env *mine = &r->app.env, *all = &r->o->plan.env;
     switch (action) {
     case OPTION_ENV: return set_variable(r, option, value, &mine->set);
     case OPTION_GENV: return set_variable(r, option, value, &all->set);
     case OPTION_EXPORT: return export_variable(r, option, value);
-    case OPTION_ENVLIST: mine->pass = OPTIONS_PASS_LIST; return add_names(&mine->list, value);
-    case OPTION_GENVLIST: all->pass = OPTIONS_PASS_LIST; return add_names(&all->list, value);
-    case OPTION_ENVALL: mine->pass = OPTIONS_PASS_ALL; return 0;
-    case OPTION_GENVALL: all->pass = OPTIONS_PASS_ALL; return 0;
-    case OPTION_ENVNONE: mine->pass = OPTIONS_PASS_NONE; return 0;
+    case OPTION_ENVLIST: mine->pass = PLAN_PASS_LIST; return add_names(&mine->list, value);
+    case OPTION_GENVLIST: all->pass = PLAN_PASS_LIST; return add_names(&all->list, value);
+    case OPTION_ENVALL: mine->pass = PLAN_PASS_ALL; return 0;
+    case OPTION_GENVALL: all->pass = PLAN_PASS_ALL; return 0;
+    case OPTION_ENVNONE: mine->pass = PLAN_PASS_NONE; return 0;
     case OPTION_ENVEXCL: return add_names(&mine->without, value);
     case OPTION_GENVEXCL: return add_names(&all->without, value);
     case OPTION_APPEND: return extend(r, option, value, true);
     case OPTION_PREPEND: return extend(r, option, value, false);
-    default: all->pass = OPTIONS_PASS_NONE; return 0;
+    default: all->pass = PLAN_PASS_NONE; return 0;
     }
-}
-
-/* Whether a list has the variable's name, or NAME* with what it begins with. */
-static bool is_listed(char *const *list, const char *variable)
-{
-    for (; list && *list; list++) {
-        size_t len = strlen(*list);
-        bool is_start = len && (*list)[len - 1] == '*';
-        len -= is_start;
-        if ((is_start || len == name_len(variable)) && !strncmp(*list, variable, len))
-            return true;
-    }
-    return false;
-}
-
-static bool passes(const struct options *o, const struct option_app *app, const char *variable)
-{
-    bool own = app->env.pass != OPTIONS_PASS_DEFAULT;
-    enum options_pass pass = own ? app->env.pass : o->env.pass;
-    if (is_listed(app->env.without, variable) || is_listed(o->env.without, variable))
-        return false;
-    if (pass == OPTIONS_PASS_DEFAULT || pass == OPTIONS_PASS_ALL)
-        return true;
-    return is_listed(app->env.list, variable) || (!own && is_listed(o->env.list, variable));
-}
-
-static size_t count(char *const *list)
-{
-    size_t n = 0;
-    while (list && list[n])
-        n++;
-    return n;
-}
-
-/* Put each of list into out, in place of a variable of the same name. */
-static void merge(char **out, size_t *n, char *const *list)
-{
-    for (; list && *list; list++) {
-        size_t len = name_len(*list), i = 0;
-        while (i < *n && (name_len(out[i]) != len || memcmp(out[i], *list, len)))
-            i++;
-        out[i] = *list;
-        *n += i == *n;
-    }
-}
-
-char **options_environ(const struct options *o, const struct option_app *app, char *const *base,
-                       char *const *extra)
-{
-    char *const *lists[] = {o->settings, o->env.set, app->env.set, extra};
-    size_t n = 0, most = count(base) + 1;
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        most += count(lists[i]);
-    char **out = calloc(most, sizeof(*out));
-    for (; out && base && *base; base++)
-        if (passes(o, app, *base))
-            out[n++] = *base;
-    for (size_t i = 0; out && i < sizeof(lists) / sizeof(lists[0]); i++)
-        merge(out, &n, lists[i]);
-    return out;
 }

@@ -172,8 +172,8 @@ static int pick(struct reader *r)
  * host. */
 static int take_rankfile(struct reader *r)
 {
-    const struct placement_file *file = &r->o->start.file;
-    struct hosts *hosts = &r->o->hosts;
+    const struct placement_file *file = &r->o->plan.start.file;
+    struct hosts *hosts = &r->o->plan.hosts;
     int rc = 0;
     for (uint32_t i = 0; !rc && i < file->room; i++) {
         const struct placement_line *line = &file->lines[i];
@@ -189,8 +189,8 @@ static int take_rankfile(struct reader *r)
 /* Which hosts are this one. */
 static void look_for_own(struct reader *r)
 {
-    for (size_t i = 0; i < r->o->hosts.count; i++)
-        r->o->hosts.items[i].is_here = is_this_host(r->o->hosts.items[i].name);
+    for (size_t i = 0; i < r->o->plan.hosts.count; i++)
+        r->o->plan.hosts.items[i].is_here = is_this_host(r->o->plan.hosts.items[i].name);
 }
 
 /* How many processes the hosts take: by their slots, and at most. */
@@ -211,7 +211,7 @@ static void add_slots(const struct hosts *hosts, uint64_t *slots, uint64_t *most
 /* Leave this host out, under all its names. */
 static int leave_own_out(struct reader *r)
 {
-    struct hosts *hosts = &r->o->hosts;
+    struct hosts *hosts = &r->o->plan.hosts;
     size_t kept = 0;
     for (size_t i = 0; i < hosts->count; i++) {
         if (!hosts->items[i].is_here) {
@@ -246,22 +246,22 @@ static int count(struct reader *r)
 {
     struct options *o = r->o;
     uint64_t slots, most, objects = 0;
-    int machines = count_machines(&o->hosts);
-    add_slots(&o->hosts, &slots, &most);
-    o->remote.per_host = r->per_host;
-    for (int a = 0; a < o->napps; a++) {
-        struct option_app *app = &o->apps[a];
-        int rc = !app->count && o->start.ppr && !objects ? option_place_objects(r, &objects) : 0;
+    int machines = count_machines(&o->plan.hosts);
+    add_slots(&o->plan.hosts, &slots, &most);
+    o->plan.remote.per_host = r->per_host;
+    for (int a = 0; a < o->plan.napps; a++) {
+        struct plan_app *app = &o->plan.apps[a];
+        int rc = !app->count && o->plan.start.ppr && !objects ? option_place_objects(r, &objects) : 0;
         if (rc)
             return rc;
-        uint64_t all = o->start.file.count ? o->start.file.count
-                       : objects           ? objects * o->start.ppr
+        uint64_t all = o->plan.start.file.count ? o->plan.start.file.count
+                       : objects           ? objects * o->plan.start.ppr
                        : app->per_node     ? (uint64_t)app->per_node * (uint64_t)machines
                        : r->per_host       ? (uint64_t)r->per_host * (uint64_t)machines
-                       : o->hosts.count    ? slots
+                       : o->plan.hosts.count    ? slots
                                            : 1;
-        if (app->per_node && !o->remote.per_host)
-            o->remote.per_host = app->per_node;
+        if (app->per_node && !o->plan.remote.per_host)
+            o->plan.remote.per_host = app->per_node;
         if (app->count && app->per_node && app->count > app->per_node * machines)
             return reader_refuse(r,
                                  "-n %d asks for more than the %d processes a host that are "
@@ -269,22 +269,22 @@ static int count(struct reader *r)
                                  app->count, app->per_node);
         if (!app->count && all <= READER_MAX)
             app->count = (int)all;
-        if (!app->count || app->count > READER_MAX - o->nranks)
+        if (!app->count || app->count > READER_MAX - o->plan.nranks)
             return reader_refuse(r, "more than %d processes are asked for", READER_MAX);
-        o->nranks += app->count;
+        o->plan.nranks += app->count;
     }
-    if ((uint64_t)o->nranks > most)
+    if ((uint64_t)o->plan.nranks > most)
         return reader_refuse(r,
                              "%d processes are asked for, but the hosts have max_slots=%u "
                              "together; raise it, or start fewer",
-                             o->nranks, (unsigned)most);
+                             o->plan.nranks, (unsigned)most);
     return 0;
 }
 
 /* Move hosts to the options, so that they are released once. */
 static void give(struct options *o, struct hosts *from)
 {
-    o->hosts = *from;
+    o->plan.hosts = *from;
     *from = (struct hosts){0};
 }
 
@@ -300,7 +300,7 @@ static int copy_hosts(struct hosts *to, const struct hosts *from)
 /* Add hosts to the list; without named hosts, this one is the first. */
 static int add_more(struct reader *r)
 {
-    struct hosts *hosts = &r->o->hosts;
+    struct hosts *hosts = &r->o->plan.hosts;
     int rc = 0;
     if (!hosts->count && (r->more_lists || r->more_files))
         rc = hosts_add_list(hosts, "localhost", strlen("localhost"));
@@ -370,8 +370,8 @@ static int choose(struct reader *r)
     else if (r->standard.count)
         give(r->o, &r->standard);
     else if (r->allocated.count)
-        rc = copy_hosts(&r->o->hosts, &r->allocated);
-    else if (r->o->start.rankfile)
+        rc = copy_hosts(&r->o->plan.hosts, &r->allocated);
+    else if (r->o->plan.start.rankfile)
         rc = take_rankfile(r);
     return rc;
 }
@@ -396,7 +396,7 @@ void option_hosts_release(struct reader *r)
     hosts_fini(&r->filed);
     hosts_fini(&r->standard);
     hosts_fini(&r->allocated);
-    options_free_list(r->relative);
-    options_free_list(r->more_lists);
-    options_free_list(r->more_files);
+    plan_free_list(r->relative);
+    plan_free_list(r->more_lists);
+    plan_free_list(r->more_files);
 }

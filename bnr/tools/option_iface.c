@@ -71,7 +71,7 @@ int option_iface(struct reader *r, const char *option, const char *list)
 
 int option_iface_settle(struct reader *r)
 {
-    const struct hosts *hosts = &r->o->hosts;
+    const struct hosts *hosts = &r->o->plan.hosts;
     for (size_t i = 0; i < hosts->count; i++)
         if (!hosts->items[i].is_here)
             return 0;

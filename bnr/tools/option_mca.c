@@ -227,11 +227,11 @@ static int no_like(struct reader *r, const char *option, const char *name, const
 /* rsh, ssh or slurm; ^slurm for another one than that. */
 static int set_plm(struct reader *r, const char *option, const char *value)
 {
-    enum option_launcher *launcher = &r->o->remote.launcher;
+    enum plan_launcher *launcher = &r->o->plan.remote.launcher;
     if (reader_is_word("rsh ssh ^slurm", value, strlen(value)))
-        *launcher = OPTION_LAUNCHER_SSH;
+        *launcher = PLAN_LAUNCHER_SSH;
     else if (reader_is_word("slurm", value, strlen(value)))
-        *launcher = OPTION_LAUNCHER_SRUN;
+        *launcher = PLAN_LAUNCHER_SRUN;
     else if (*value != '^' && !reader_is_word("isolated", value, strlen(value)))
         return reader_refuse(r, "'%s plm' takes rsh, ssh or slurm, not '%s'; for another launcher say "
                                 "--launcher-cmd 'COMMAND %%h'", option, value);
@@ -307,8 +307,8 @@ int option_mca_environment(struct reader *r)
                   {"HYDRA_RMK", "-rmk %"}};
     r->is_environment = true;
     for (char **e = environ; *e; e++) {
-        struct start_wish before = r->o->start;
-        struct option_remote remote = r->o->remote;
+        struct start_wish before = r->o->plan.start;
+        struct plan_remote remote = r->o->plan.remote;
         char name[128], *value = strchr(*e, '=');
         const char *parameter = NULL, *words = NULL;
         if (!strchr("HOP", **e)) /* none of those that count */
@@ -330,8 +330,8 @@ int option_mca_environment(struct reader *r)
         if (rc == -ENOMEM)
             return rc;
         if (rc) {
-            r->o->start = before;
-            r->o->remote = remote;
+            r->o->plan.start = before;
+            r->o->plan.remote = remote;
         }
     }
     r->is_environment = false;

@@ -85,7 +85,7 @@ static int take_count(const struct place_words *w, const char *text, uint32_t *c
 
 int option_place_rankfile(struct reader *r, const char *option, const char *name)
 {
-    struct start_wish *place = &r->o->start;
+    struct start_wish *place = &r->o->plan.start;
     placement_file_fini(&place->file);
     int rc = reader_file(r, option, name, &place->rankfile);
     if (rc)
@@ -103,7 +103,7 @@ static int map_file(struct place_words *w)
 {
     char *name = strndup(w->at + 5, w->len - 5);
     int rc = !name                          ? -ENOMEM
-             : w->r->o->start.is_sequential ? option_hosts_take_file(w->r, w->option, name)
+             : w->r->o->plan.start.is_sequential ? option_hosts_take_file(w->r, w->option, name)
                                             : option_place_rankfile(w->r, w->option, name);
     free(name);
     return rc;
@@ -111,7 +111,7 @@ static int map_file(struct place_words *w)
 
 static int map_qualifier(struct place_words *w)
 {
-    struct start_wish *place = &w->r->o->start;
+    struct start_wish *place = &w->r->o->plan.start;
     char text[32];
     if (has_value(w, "pe", text, sizeof(text)))
         return take_count(w, text, &place->pe);
@@ -143,7 +143,7 @@ static int map_qualifier(struct place_words *w)
 /* ppr:N:WORD */
 static int map_ppr(struct place_words *w)
 {
-    struct start_wish *place = &w->r->o->start;
+    struct start_wish *place = &w->r->o->plan.start;
     char text[32] = "";
     (void)next_word(w);
     snprintf(text, sizeof(text), "%.*s", (int)w->len, w->at);
@@ -163,7 +163,7 @@ static int map_ppr(struct place_words *w)
 /* pe-list=A,B-C: commas part the list as they part qualifiers, so all digits belong to it. */
 static int map_list(struct place_words *w)
 {
-    struct start_wish *place = &w->r->o->start;
+    struct start_wish *place = &w->r->o->plan.start;
     const char *list = w->at + sizeof("pe-list");
     size_t len = strspn(list, "0123456789,-+");
     while (len && list[len - 1] == ',')
@@ -177,7 +177,7 @@ static int map_list(struct place_words *w)
 /* dist:DEVICE or device=DEVICE: to the cores by their distance from it. */
 static bool map_device(struct place_words *w)
 {
-    struct start_wish *place = &w->r->o->start;
+    struct start_wish *place = &w->r->o->plan.start;
     static const char *const words[] = {"dist:device=", "dist:", "device="};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         size_t len = strlen(words[i]);
@@ -192,7 +192,7 @@ static bool map_device(struct place_words *w)
 
 int option_place_map(struct reader *r, const char *option, const char *text)
 {
-    struct start_wish *place = &r->o->start;
+    struct start_wish *place = &r->o->plan.start;
     struct place_words w = {.r = r, .option = option, .text = text, .at = text};
     int rc = 0;
     w.len = strcspn(text, ":,");
@@ -242,7 +242,7 @@ int option_place_map(struct reader *r, const char *option, const char *text)
 
 int option_place_rank(struct reader *r, const char *option, const char *text)
 {
-    struct start_wish *place = &r->o->start;
+    struct start_wish *place = &r->o->plan.start;
     struct place_words w = {.r = r, .option = option, .text = text, .at = text};
     w.len = strcspn(text, ":,");
     place->is_filling = is_word(&w, "fill");
@@ -265,7 +265,7 @@ int option_place_rank(struct reader *r, const char *option, const char *text)
 
 static int bind_qualifier(struct place_words *w)
 {
-    struct start_wish *place = &w->r->o->start;
+    struct start_wish *place = &w->r->o->plan.start;
     char text[32];
     if (is_number(w, text, sizeof(text)))
         return take_count(w, text, &place->width);
@@ -288,7 +288,7 @@ static int bind_qualifier(struct place_words *w)
 /* The binding that the first word asks for. */
 static int bind_word(struct place_words *w)
 {
-    struct start_wish *place = &w->r->o->start;
+    struct start_wish *place = &w->r->o->plan.start;
     if (is_word(w, "cpu-list") || is_word(w, "cpulist"))
         place->is_listed = true;
     else if (placement_word(w->at, w->len, &place->bind) && place->bind != PLACEMENT_SLOT)
@@ -308,7 +308,7 @@ static bool is_device(const struct place_words *w)
 
 int option_place_bind(struct reader *r, const char *option, const char *text)
 {
-    struct start_wish *place = &r->o->start;
+    struct start_wish *place = &r->o->plan.start;
     struct place_words w = {.r = r, .option = option, .text = text, .at = text};
     w.len = strcspn(text, ":,");
     place->user = NULL;
@@ -359,7 +359,7 @@ static int read_nodes(struct reader *r, const char *option, const char *text, ui
 
 int option_place_memory(struct reader *r, const char *option, const char *text)
 {
-    struct start_wish *place = &r->o->start;
+    struct start_wish *place = &r->o->plan.start;
     memset(place->nodes, 0, sizeof(place->nodes));
     if (!strcasecmp(text, "none"))
         place->memory = START_MEMORY_ANY;
@@ -405,7 +405,7 @@ static void complete(struct start_wish *place)
 
 int option_place_settle(struct reader *r)
 {
-    struct start_wish *place = &r->o->start;
+    struct start_wish *place = &r->o->plan.start;
     if (place->is_file && !place->rankfile)
         return reader_refuse(r, "a mapping by rankfile needs it: say rankfile:file=FILE");
     if (place->is_listed && !place->list)
@@ -432,7 +432,7 @@ int option_place_settle(struct reader *r)
 
 int option_place_limit(struct reader *r)
 {
-    struct start_wish *place = &r->o->start;
+    struct start_wish *place = &r->o->plan.start;
     if (!r->bind_limit)
         return 0;
     if (place->bind >= PLACEMENT_NODE || place->ppr || (place->is_mapped && place->map != place->bind))
@@ -457,11 +457,11 @@ static int ask_objects(struct reader *r, uint64_t *objects)
 
 int option_place_objects(struct reader *r, uint64_t *objects)
 {
-    const struct start_wish *place = &r->o->start;
+    const struct start_wish *place = &r->o->plan.start;
     struct hardware hardware;
     char why[512];
-    for (size_t i = 0; i < r->o->hosts.count; i++)
-        if (!r->o->hosts.items[i].is_here)
+    for (size_t i = 0; i < r->o->plan.hosts.count; i++)
+        if (!r->o->plan.hosts.items[i].is_here)
             return ask_objects(r, objects);
     if (hardware_read(&hardware, NULL, why))
         return reader_refuse(r, "%s; or say -n", why);

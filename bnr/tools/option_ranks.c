@@ -33,7 +33,7 @@ int option_ranks_stdin(struct reader *r, const char *option, const char *text)
     struct options *o = r->o;
     r->has_stdin = true;
     o->stdin_file = strchr(text, '/') ? text : NULL;
-    o->start.stdin_to = o->stdin_file ? "0" : strcmp(text, "none") ? text : NULL;
+    o->plan.start.stdin_to = o->stdin_file ? "0" : strcmp(text, "none") ? text : NULL;
     if (o->stdin_file || !strcmp(text, "none") || !strcmp(text, "all") ||
         is_rank_list(text, strlen(text)))
         return 0;
@@ -67,24 +67,24 @@ int option_ranks_take(struct reader *r, const char *option, const char *text, co
 static int settle_terminals(struct reader *r)
 {
     struct options *o = r->o;
-    const char *ranks = o->start.terminals;
+    const char *ranks = o->plan.start.terminals;
     int first = 0;
     if (!ranks)
         return 0;
     while (!amend_lists(ranks, first))
         first++;
-    if (o->json || o->xml || o->files.pattern[0] || o->files.pattern[1] || o->start.output_from)
+    if (o->plan.json || o->plan.xml || o->plan.files.pattern[0] || o->plan.files.pattern[1] || o->plan.start.output_from)
         return reader_refuse(r, "what a rank with a terminal (--pty) writes can only go to "
                                 "mpiexec's stdout, as it is: leave out %s",
-                             o->json                ? "--output json"
-                             : o->xml               ? "--xml"
-                             : o->start.output_from ? "--output-from"
+                             o->plan.json                ? "--output json"
+                             : o->plan.xml               ? "--xml"
+                             : o->plan.start.output_from ? "--output-from"
                                                     : "what names files for output");
-    if (r->has_stdin || !o->start.stdin_to || strcmp(o->start.stdin_to, "0"))
+    if (r->has_stdin || !o->plan.start.stdin_to || strcmp(o->plan.start.stdin_to, "0"))
         return 0;
     char *text = NULL;
     int rc = asprintf(&text, "%d", first) < 0 ? -ENOMEM : reader_push(&o->words, text);
-    o->start.stdin_to = rc ? NULL : text;
+    o->plan.start.stdin_to = rc ? NULL : text;
     return rc;
 }
 
@@ -94,9 +94,9 @@ static int check_ranks(struct reader *r, const char *option, const char *list)
     while (list && isdigit((unsigned char)*list)) {
         char *end;
         long rank = strtol(list, &end, 10);
-        if (rank >= r->o->nranks)
+        if (rank >= r->o->plan.nranks)
             return reader_refuse(r, "'%s' names rank %ld: the last rank is %d", option, rank,
-                                 r->o->nranks - 1);
+                                 r->o->plan.nranks - 1);
         list = end + strspn(end, ",-");
     }
     return 0;
@@ -104,7 +104,7 @@ static int check_ranks(struct reader *r, const char *option, const char *list)
 
 static int check_lists(struct reader *r)
 {
-    const struct start_wish *wish = &r->o->start;
+    const struct start_wish *wish = &r->o->plan.start;
     int rc = check_ranks(r, "--stdin", wish->stdin_to);
     if (!rc)
         rc = check_ranks(r, "--pty", wish->terminals);

@@ -161,10 +161,3 @@ int reader_words(struct reader *r, const char *format, const char *value)
     r->at = outer.at;
     return rc;
 }
-
-void options_free_list(char **list)
-{
-    for (size_t i = 0; list && list[i]; i++)
-        free(list[i]);
-    free(list);
-}

@@ -17,7 +17,7 @@ enum {
 
 struct reader {
     struct options *o;
-    struct option_app app; /* the program whose options are read */
+    struct plan_app app; /* the program whose options are read */
     struct hosts listed;   /* of -host */
     struct hosts filed;    /* of -hostfile */
     struct hosts standard; /* of -default-hostfile, which the others replace */

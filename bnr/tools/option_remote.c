@@ -12,7 +12,7 @@
 
 static int set_command(struct reader *r, const char *option, const char *command)
 {
-    r->o->remote.command = command;
+    r->o->plan.remote.command = command;
     if (!remote_is_closed(command))
         return reader_refuse(r, "'%s': a quote in '%s' is not closed", option, command);
     return strstr(command, "%h")
@@ -24,16 +24,16 @@ static int set_launcher(struct reader *r, const char *option, const char *name)
 {
     static const struct {
         const char *word;
-        enum option_launcher launcher;
+        enum plan_launcher launcher;
         const char *agent; /* NULL: ssh */
-    } launchers[] = {{"ssh", OPTION_LAUNCHER_SSH, NULL},
-                     {"rsh", OPTION_LAUNCHER_SSH, "rsh"},
-                     {"srun", OPTION_LAUNCHER_SRUN, NULL},
-                     {"slurm", OPTION_LAUNCHER_SRUN, NULL}};
+    } launchers[] = {{"ssh", PLAN_LAUNCHER_SSH, NULL},
+                     {"rsh", PLAN_LAUNCHER_SSH, "rsh"},
+                     {"srun", PLAN_LAUNCHER_SRUN, NULL},
+                     {"slurm", PLAN_LAUNCHER_SRUN, NULL}};
     for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
         if (!strcmp(name, launchers[i].word)) {
-            r->o->remote.launcher = launchers[i].launcher;
-            r->o->remote.agent = launchers[i].agent;
+            r->o->plan.remote.launcher = launchers[i].launcher;
+            r->o->plan.remote.agent = launchers[i].agent;
             return 0;
         }
     return reader_refuse(r,
@@ -72,7 +72,7 @@ int option_remote_agent(struct reader *r, const char *option, const char *agents
     if (!rc && !chosen)
         rc = reader_refuse(r, "'%s' needs the name of a program", option);
     if (!rc)
-        r->o->remote.agent = chosen;
+        r->o->plan.remote.agent = chosen;
     return rc;
 }
 
@@ -80,18 +80,18 @@ int option_remote_more(struct reader *r, const char *option, const char *words, 
 {
     if (!remote_is_closed(words))
         return reader_refuse(r, "'%s': a quote in '%s' is not closed", option, words);
-    *(is_srun ? &r->o->remote.srun_more : &r->o->remote.ssh_more) = words;
+    *(is_srun ? &r->o->plan.remote.srun_more : &r->o->plan.remote.ssh_more) = words;
     return 0;
 }
 
 int option_remote_take(struct reader *r, enum option_action action, const char *option,
                        const char *value)
 {
-    struct option_remote *remote = &r->o->remote;
+    struct plan_remote *remote = &r->o->plan.remote;
     switch (action) {
-    case OPTION_LAUNCHER_COMMAND: return set_command(r, option, value);
+    case PLAN_LAUNCHER_COMMAND: return set_command(r, option, value);
     case OPTION_LAUNCHER: return set_launcher(r, option, value);
-    case OPTION_LAUNCHER_PROGRAM: remote->program = value; return 0;
+    case PLAN_LAUNCHER_PROGRAM: remote->program = value; return 0;
     case OPTION_REMOTE_PREFIX: remote->prefix = value; return 0;
     default:
         remote->is_piped = !strcmp(value, "stdio");

@@ -17,8 +17,8 @@ int option_streams_file(struct reader *r, const char *option, int i, char *patte
     struct outfile one = {.ranks = 1};
     if (!pattern)
         return -ENOMEM;
-    free(r->o->files.pattern[i]);
-    r->o->files.pattern[i] = pattern;
+    free(r->o->plan.files.pattern[i]);
+    r->o->plan.files.pattern[i] = pattern;
     int rc = outfile_name(&one, pattern, 0, name, sizeof(name));
     if (rc == -EINVAL)
         return reader_refuse(
@@ -61,7 +61,7 @@ int option_streams_folder(struct reader *r, const char *option, const char *fold
     static const char *const streams[] = {"stdout", "stderr"};
     bool has_job = is_copied;
     len = cut_folder_words(folder, len, &is_copied, &has_job);
-    r->o->files.is_copied = is_copied;
+    r->o->plan.files.is_copied = is_copied;
     if (!len)
         return reader_refuse(r, "'%s' needs the name of a folder", option);
     int rc = 0;
@@ -87,7 +87,7 @@ int option_streams_prefix(struct reader *r, const char *option, const char *patt
             "'%s' takes a text with %%r (the rank), %%R, %%h (its host), %%i (its "
             "process), %%s (the stream), %%T (the time), %%C to %%c (a color) or %%%% in it, not '%s'",
             option, pattern);
-    r->o->prefix = pattern;
+    r->o->plan.prefix = pattern;
     return 0;
 }
 
@@ -98,10 +98,10 @@ static int settle_prefix(struct reader *r)
     const char *rank = o->label || o->colors ? "[%r] " : "";
     char *text;
     if (asprintf(&text, "%s%s%s%s%s", o->colors ? "%C" : "", o->stamps ? "[%T] " : "",
-                 o->hosts_shown ? "[%h] " : "", o->prefix ? o->prefix : rank,
+                 o->hosts_shown ? "[%h] " : "", o->plan.prefix ? o->plan.prefix : rank,
                  o->colors ? "%c" : "") < 0)
         return -ENOMEM;
-    o->prefix = text;
+    o->plan.prefix = text;
     return reader_push(&o->words, text);
 }
 
@@ -109,19 +109,19 @@ int option_streams_settle(struct reader *r)
 {
     struct options *o = r->o;
     bool is_labelled = o->label || o->stamps || o->hosts_shown || o->colors;
-    bool has_more = o->prefix || o->colors || (o->xml && (o->stamps || o->hosts_shown));
-    bool has_files = (o->files.pattern[0] || o->files.pattern[1]) && !o->files.is_copied;
-    const char *records = o->json ? "JSON" : "XML";
-    if (o->json && o->xml)
+    bool has_more = o->plan.prefix || o->colors || (o->plan.xml && (o->stamps || o->hosts_shown));
+    bool has_files = (o->plan.files.pattern[0] || o->plan.files.pattern[1]) && !o->plan.files.is_copied;
+    const char *records = o->plan.json ? "JSON" : "XML";
+    if (o->plan.json && o->plan.xml)
         return reader_refuse(r, "lines become JSON or XML, not both: leave out one of them");
-    if ((o->json || o->xml) && has_more)
+    if ((o->plan.json || o->plan.xml) && has_more)
         return reader_refuse(r, "%s has the rank and stream of each line already: leave out what "
                                 "else is to begin lines", records);
-    if ((o->json || o->xml) && has_files)
+    if ((o->plan.json || o->plan.xml) && has_files)
         return reader_refuse(r, "%s is what mpiexec itself writes; files that ranks write are as the "
                                 "ranks write them: leave out one of both, or end the file's name in "
                                 ":copy", records);
-    return o->json || o->xml || !is_labelled ? 0 : settle_prefix(r);
+    return o->plan.json || o->plan.xml || !is_labelled ? 0 : settle_prefix(r);
 }
 
 /* Cut the end off a name of *len bytes; false if it has another. */
@@ -138,7 +138,7 @@ static bool cut_end(const char *name, size_t *len, const char *end)
 static int set_files(struct reader *r, const char *option, const char *name, size_t len)
 {
     static const char *const suffixes[] = {"out", "err"};
-    r->o->files.is_copied = cut_end(name, &len, ":copy");
+    r->o->plan.files.is_copied = cut_end(name, &len, ":copy");
     (void)cut_end(name, &len, ":nocopy");
     bool is_pattern = cut_end(name, &len, ":pattern");
     int rc = 0;
@@ -174,15 +174,15 @@ int option_streams_output(struct reader *r, const char *option, const char *word
         else if (reader_is_word("color colour", words, len))
             o->colors = true;
         else if (reader_is_word("json", words, len))
-            o->json = true;
+            o->plan.json = true;
         else if (reader_is_word("xml", words, len))
-            o->xml = true;
+            o->plan.xml = true;
         else if (reader_is_word("tag-detailed", words, len))
-            o->prefix = "[%r][%h:%i]<%s>: ";
+            o->plan.prefix = "[%r][%h:%i]<%s>: ";
         else if (reader_is_word("tag-fullname", words, len))
-            o->prefix = "[%r]<%s>: ";
+            o->plan.prefix = "[%r]<%s>: ";
         else if (reader_is_word("merge merge-stderr merge-stderr-to-stdout", words, len))
-            o->merge = true;
+            o->plan.merge = true;
         else if (is_named(words, len, "dir="))
             rc = option_streams_folder(r, option, words + 4, len - 4, false);
         else if (is_named(words, len, "file="))

@@ -70,13 +70,13 @@ const struct option_row option_table[] = {
      "Change a setting of the library; --help=settings lists them."},
     {"usize", "N|SYSTEM", OPTION_JOB, OPTION_UNIVERSE,
      "Set MPI_UNIVERSE_SIZE to N, or to the number of processors; else it is the job's size."},
-    {"launcher-cmd", "COMMAND", OPTION_JOB, OPTION_LAUNCHER_COMMAND,
+    {"launcher-cmd", "COMMAND", OPTION_JOB, PLAN_LAUNCHER_COMMAND,
      "Reach other hosts by COMMAND, in which %h is the host, %u the user and %c the command to run there, as in \"kubectl "
      "exec -i %h -- %c\"; without %c that is added behind it."},
     {"launcher bootstrap", "ssh|rsh|slurm", OPTION_JOB, OPTION_LAUNCHER,
      "Reach other hosts by ssh (the default), by rsh, or by srun (the default where all are of the Slurm "
      "allocation)."},
-    {"launcher-exec bootstrap-exec", "FILE", OPTION_JOB, OPTION_LAUNCHER_PROGRAM,
+    {"launcher-exec bootstrap-exec", "FILE", OPTION_JOB, PLAN_LAUNCHER_PROGRAM,
      "Run FILE in place of ssh or srun."},
     {"prefix", "DIR", OPTION_JOB, OPTION_REMOTE_PREFIX,
      "This library lies in DIR on the other hosts; else it lies where it does on this one."},

@@ -25,19 +25,6 @@ enum {
     PSET_LEN_MAX = 255
 };
 
-static void free_env(struct option_env *env)
-{
-    options_free_list(env->list);
-    options_free_list(env->without);
-    options_free_list(env->set);
-}
-
-static void free_app(struct option_app *app)
-{
-    free(app->argv);
-    free_env(&app->env);
-}
-
 static int parse_seconds(struct reader *r, const char *option, const char *text, double *value)
 {
     char *end;
@@ -62,7 +49,7 @@ static int add_setting(struct reader *r, const char *option, const char *text)
         *c = (char)toupper((unsigned char)*c);
     return asprintf(&line, "VIREO_%s=%s", name, equals + 1) < 0
                ? -ENOMEM
-               : reader_push(&r->o->settings, line);
+               : reader_push(&r->o->plan.settings, line);
 }
 
 /* A file that ranks write, wherever they run. */
@@ -77,7 +64,7 @@ static int set_file(struct reader *r, const char *setting, const char *name)
         strcat(folder, "/");
     return asprintf(&line, "VIREO_%s=%s%s", setting, folder, name) < 0
                ? -ENOMEM
-               : reader_push(&r->o->settings, line);
+               : reader_push(&r->o->plan.settings, line);
 }
 
 /* Make a setting of the program's: what the standard has an option for. */
@@ -93,8 +80,8 @@ static int set_on_failure(struct reader *r, const char *option, const char *what
     bool notifies = !strcmp(what, "notify");
     if (!notifies && strcmp(what, "abort") != 0)
         return reader_refuse(r, "'%s' takes abort or notify, not '%s'", option, what);
-    r->o->goes_on = notifies;
-    r->o->is_strict = !notifies;
+    r->o->plan.goes_on = notifies;
+    r->o->plan.is_strict = !notifies;
     return 0;
 }
 
@@ -121,8 +108,8 @@ static int set_pset(struct reader *r, const char *option, const char *name)
                              "'%s' takes a name without blanks and commas, of at most %d bytes, that "
                              "does not begin with mpi:// or vireo://, not '%s'",
                              option, PSET_LEN_MAX, name);
-    for (int i = 0; i < r->o->napps; i++)
-        if (r->o->apps[i].pset && !strcmp(r->o->apps[i].pset, name))
+    for (int i = 0; i < r->o->plan.napps; i++)
+        if (r->o->plan.apps[i].pset && !strcmp(r->o->plan.apps[i].pset, name))
             return reader_refuse(r, "'%s %s': another program's processes have that name already",
                                  option, name);
     r->app.pset = name;
@@ -139,12 +126,12 @@ static int settle_psets(struct options *o)
     if (!to)
         return -ENOMEM;
     fprintf(to, "VIREO_PSETS=");
-    for (int i = 0; i < o->napps; i++) {
-        fprintf(to, "%s%s", i ? "," : "", o->apps[i].pset ? o->apps[i].pset : "");
-        has_some |= o->apps[i].pset != NULL;
+    for (int i = 0; i < o->plan.napps; i++) {
+        fprintf(to, "%s%s", i ? "," : "", o->plan.apps[i].pset ? o->plan.apps[i].pset : "");
+        has_some |= o->plan.apps[i].pset != NULL;
     }
     if (!fclose(to) && has_some)
-        return reader_push(&o->settings, text);
+        return reader_push(&o->plan.settings, text);
     free(text);
     return has_some ? -ENOMEM : 0;
 }
@@ -172,7 +159,7 @@ static int set_memory(struct reader *r, const char *option, const char *kinds)
 
 static int parse_universe(struct reader *r, const char *option, const char *text)
 {
-    int *size = &r->o->universe_size;
+    int *size = &r->o->plan.universe_size;
     if (!strcasecmp(text, "system"))
         *size = UNIVERSE_SYSTEM;
     else if (!strcasecmp(text, "infinite"))
@@ -184,7 +171,7 @@ static int parse_universe(struct reader *r, const char *option, const char *text
 
 static int set_gpus(struct reader *r, const char *option, const char *text)
 {
-    struct start_wish *wish = &r->o->start;
+    struct start_wish *wish = &r->o->plan.start;
     int number = 0;
     wish->limits_gpus = strcasecmp(text, "auto") != 0;
     int rc = wish->limits_gpus ? reader_number(r, option, text, 0, &number) : 0;
@@ -199,14 +186,14 @@ static int set_agent(struct reader *r, const char *option, const char *command)
     command += strspn(command, " ");
     if (!*command || *command == '-')
         return reader_refuse(r, "'%s' needs the name of a program", option);
-    r->o->start.agent = command;
+    r->o->plan.start.agent = command;
     if (*command == '/' || !memchr(command, '/', strcspn(command, " ")))
         return 0;
     if (!getcwd(here, sizeof(here)))
         return reader_refuse(r, "the folder of '%s' is gone: give the whole path", command);
     if (asprintf(&text, "%s/%s", here, command) < 0)
         return -ENOMEM;
-    r->o->start.agent = text;
+    r->o->plan.start.agent = text;
     return reader_push(&r->o->words, text);
 }
 
@@ -231,8 +218,8 @@ static int set_keepalive(struct reader *r, const char *option, const char *text)
         return reader_refuse(r, "'%s %s': no such descriptor is open", option, text);
     if (!can_wait(fd))
         return reader_refuse(r, "'%s %s' has no end to wait for; give it a pipe or a socket", option, text);
-    r->o->has_keepalive = true;
-    r->o->keepalive_fd = fd;
+    r->o->plan.has_keepalive = true;
+    r->o->plan.keepalive_fd = fd;
     return 0;
 }
 
@@ -254,7 +241,7 @@ static int choose_help(struct reader *r, const char *option, const char *topic)
 
 static int choose_xml(struct options *o, const char *file)
 {
-    o->xml = true;
+    o->plan.xml = true;
     o->xml_file = file ? file : o->xml_file;
     return 0;
 }
@@ -289,9 +276,9 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
 {
     int number;
     switch (row->action) {
-    case OPTION_LAUNCHER_COMMAND:
+    case PLAN_LAUNCHER_COMMAND:
     case OPTION_LAUNCHER:
-    case OPTION_LAUNCHER_PROGRAM:
+    case PLAN_LAUNCHER_PROGRAM:
     case OPTION_REMOTE_PREFIX:
     case OPTION_DAEMON_LINK: return option_remote_take(r, row->action, option, value);
     case OPTION_HOST: return option_hosts_take_list(r, option, value);
@@ -313,7 +300,7 @@ static int check_foreign(struct reader *r, const struct option_row *row, const c
 static int apply_place(struct reader *r, enum option_action action, const char *option,
                        const char *value)
 {
-    struct start_wish *place = &r->o->start;
+    struct start_wish *place = &r->o->plan.start;
     switch (action) {
     case OPTION_MAP: return option_place_map(r, option, value);
     case OPTION_RANK_BY: return option_place_rank(r, option, value);
@@ -358,8 +345,8 @@ static int read_file(struct reader *r, const char *option, const char *name)
 /* All ranks run under a debugger, and read the keyboard. */
 static int debug_all(struct options *o)
 {
-    o->start.debugs = o->label = true;
-    o->start.stdin_to = "all";
+    o->plan.start.debugs = o->label = true;
+    o->plan.start.stdin_to = "all";
     return 0;
 }
 
@@ -369,11 +356,11 @@ static int apply_around(struct reader *r, enum option_action action, const char 
 {
     struct options *o = r->o;
     switch (action) {
-    case OPTION_XTERM: return option_ranks_take(r, option, value, &o->start.xterm);
+    case OPTION_XTERM: return option_ranks_take(r, option, value, &o->plan.start.xterm);
     case OPTION_DEBUGGER: return choose_debugger(r, option, value);
     case OPTION_TOTALVIEW: o->has_totalview = true; return 0;
-    case OPTION_STOP_EXEC: o->start.stop = START_STOP_EXEC; return 0;
-    case OPTION_STOP_INIT: o->start.stop = START_STOP_INIT; return 0;
+    case OPTION_STOP_EXEC: o->plan.start.stop = START_STOP_EXEC; return 0;
+    case OPTION_STOP_INIT: o->plan.start.stop = START_STOP_INIT; return 0;
     case OPTION_AGENT: return set_agent(r, option, value);
     default: return debug_all(o);
     }
@@ -389,27 +376,27 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_PER_HOST: return reader_number(r, option, value, 1, &r->per_host);
     case OPTION_PER_NODE: return reader_number(r, option, value, 1, &r->app.per_node);
     case OPTION_WDIR: r->app.wdir = value; return 0;
-    case OPTION_TIMEOUT: return parse_seconds(r, option, value, &o->timeout_s);
+    case OPTION_TIMEOUT: return parse_seconds(r, option, value, &o->plan.timeout_s);
     case OPTION_STDIN: return option_ranks_stdin(r, option, value);
     case OPTION_SET: return add_setting(r, option, value);
     case OPTION_HELP: return choose_help(r, option, value);
     case OPTION_LABEL: o->label = true; return 0;
     case OPTION_STAMP: o->stamps = true; return 0;
     case OPTION_PREFIX: return option_streams_prefix(r, option, value);
-    case OPTION_REPORT: o->report = true; return 0;
+    case OPTION_REPORT: o->plan.report = true; return 0;
     case OPTION_CHECK: o->check = true; return 0;
-    case OPTION_VERBOSE: o->verbose = true; return 0;
-    case OPTION_PROGRESS: o->shows_progress = true; return 0;
+    case OPTION_VERBOSE: o->plan.verbose = true; return 0;
+    case OPTION_PROGRESS: o->plan.shows_progress = true; return 0;
     case OPTION_VERSION: o->version = true; return 0;
     case OPTION_ATTACH: return choose_job(r, option, value);
     case OPTION_ERRHANDLER: return set_errhandler(r, option, value);
     case OPTION_PSET: return set_pset(r, option, value);
     case OPTION_MEMORY: return set_memory(r, option, value);
-    case OPTION_GO_ON: o->goes_on = true; return 0;
+    case OPTION_GO_ON: o->plan.goes_on = true; return 0;
     case OPTION_ON_FAILURE: return set_on_failure(r, option, value);
     case OPTION_UNIVERSE: return parse_universe(r, option, value);
-    case OPTION_PRETEND: return reader_number(r, option, value, 1, &o->pretend_hosts);
-    case OPTION_MERGE: o->merge = true; return 0;
+    case OPTION_PRETEND: return reader_number(r, option, value, 1, &o->plan.pretend_hosts);
+    case OPTION_MERGE: o->plan.merge = true; return 0;
     case OPTION_OUT_FOLDER: return option_streams_folder(r, option, value, strlen(value), true);
     case OPTION_OUT_FILE: return option_streams_file(r, option, 0, strdup(value));
     case OPTION_ERR_FILE: return option_streams_file(r, option, 1, strdup(value));
@@ -428,17 +415,17 @@ static int apply(struct reader *r, const struct option_row *row, const char *opt
     case OPTION_MCA_FILE: return option_mca_files(r, option, value);
     case OPTION_CONFIG: return read_file(r, option, value);
     case OPTION_PATH: r->app.path = value; return 0;
-    case OPTION_PTY: return option_ranks_take(r, option, value ? value : "0", &o->start.terminals);
-    case OPTION_OUTPUT_FROM: return option_ranks_take(r, option, value, &o->start.output_from);
+    case OPTION_PTY: return option_ranks_take(r, option, value ? value : "0", &o->plan.start.terminals);
+    case OPTION_OUTPUT_FROM: return option_ranks_take(r, option, value, &o->plan.start.output_from);
     case OPTION_REPORT_PID: o->report_pid = value; return 0;
-    case OPTION_PROCTABLE: o->proctable = value ? value : "-"; return 0;
+    case OPTION_PROCTABLE: o->plan.proctable = value ? value : "-"; return 0;
     case OPTION_SUMMARY: return value ? set_file(r, "SUMMARY", value)
-                                      : reader_push(&o->settings, strdup("VIREO_SUMMARY=1"));
+                                      : reader_push(&o->plan.settings, strdup("VIREO_SUMMARY=1"));
     case OPTION_TRACE: return set_file(r, "TRACE", value);
     case OPTION_GPUS: return set_gpus(r, option, value);
-    case OPTION_NAME_RANKS: o->start.names_ranks = true; return 0;
-    case OPTION_CODES: o->tells_codes = true; return 0;
-    case OPTION_TIMES: o->tells_times = true; return 0;
+    case OPTION_NAME_RANKS: o->plan.start.names_ranks = true; return 0;
+    case OPTION_CODES: o->plan.tells_codes = true; return 0;
+    case OPTION_TIMES: o->plan.tells_times = true; return 0;
     case OPTION_ENV:
     case OPTION_GENV:
     case OPTION_EXPORT:
@@ -519,14 +506,14 @@ static int read_program(struct reader *r)
         r->at++;
     int n = r->at - first;
     r->app.argv = calloc((size_t)n + 1, sizeof(char *));
-    struct option_app *grown = realloc(o->apps, ((size_t)o->napps + 1) * sizeof(*grown));
+    struct plan_app *grown = realloc(o->plan.apps, ((size_t)o->plan.napps + 1) * sizeof(*grown));
     if (grown)
-        o->apps = grown;
+        o->plan.apps = grown;
     if (!grown || !r->app.argv)
         return -ENOMEM;
     memcpy(r->app.argv, r->argv + first, (size_t)n * sizeof(char *));
-    o->apps[o->napps++] = r->app;
-    r->app = (struct option_app){0};
+    o->plan.apps[o->plan.napps++] = r->app;
+    r->app = (struct plan_app){0};
     return 0;
 }
 
@@ -549,7 +536,7 @@ static int read_segment(struct reader *r)
         return rc;
     if (r->at >= r->argc || !strcmp(r->argv[r->at], ":"))
         return reader_refuse(r, "no program is named%s; for example: mpiexec -n 2 ./a.out",
-                             o->napps || r->at < r->argc ? " beside ':'" : "");
+                             o->plan.napps || r->at < r->argc ? " beside ':'" : "");
     return read_program(r);
 }
 
@@ -614,32 +601,32 @@ static int finish(struct reader *r)
     rc = option_ranks_settle(r);
     if (rc)
         return rc;
-    if (o->timeout_s < 0) {
-        o->timeout_s = 0;
-        if (limit && *limit && parse_seconds(r, "MPIEXEC_TIMEOUT", limit, &o->timeout_s))
+    if (o->plan.timeout_s < 0) {
+        o->plan.timeout_s = 0;
+        if (limit && *limit && parse_seconds(r, "MPIEXEC_TIMEOUT", limit, &o->plan.timeout_s))
             return -EINVAL;
     }
-    if (o->universe_size == UNIVERSE_SYSTEM)
-        o->universe_size = os_cpus_usable() > o->nranks ? os_cpus_usable() : o->nranks;
-    if (o->universe_size && o->universe_size < o->nranks)
+    if (o->plan.universe_size == UNIVERSE_SYSTEM)
+        o->plan.universe_size = os_cpus_usable() > o->plan.nranks ? os_cpus_usable() : o->plan.nranks;
+    if (o->plan.universe_size && o->plan.universe_size < o->plan.nranks)
         return reader_refuse(
             r,
             "-usize %d leaves no room for the %d processes of the job; raise it, or "
             "leave it out",
-            o->universe_size, o->nranks);
-    o->files.ranks = o->nranks;
-    o->files.begun_s = (long)time(NULL);
+            o->plan.universe_size, o->plan.nranks);
+    o->plan.files.ranks = o->plan.nranks;
+    o->plan.files.begun_s = (long)time(NULL);
     rc = option_streams_settle(r);
     if (rc)
         return rc;
-    if (o->merge) {
-        free(o->files.pattern[1]);
-        o->files.pattern[1] = NULL;
+    if (o->plan.merge) {
+        free(o->plan.files.pattern[1]);
+        o->plan.files.pattern[1] = NULL;
     }
     rc = settle_psets(o);
     if (!rc && o->check)
-        rc = reader_push(&o->settings, strdup("VIREO_CHECK=1"));
-    return !rc && o->report ? reader_push(&o->settings, strdup("VIREO_REPORT=1")) : rc;
+        rc = reader_push(&o->plan.settings, strdup("VIREO_CHECK=1"));
+    return !rc && o->plan.report ? reader_push(&o->plan.settings, strdup("VIREO_REPORT=1")) : rc;
 }
 
 static int parse(struct reader *r)
@@ -647,10 +634,8 @@ static int parse(struct reader *r)
     struct options *o = r->o;
     memset(o, 0, sizeof(*o));
     r->read = read_option;
-    o->timeout_s = -1;
-    o->start.map = o->start.rank_by = PLACEMENT_SLOT;
-    o->start.bind = PLACEMENT_NONE;
-    o->start.stdin_to = "0";
+    plan_init(&o->plan);
+    o->plan.timeout_s = -1;
     int rc = option_mca_environment(r);
     if (!rc)
         rc = read_segment(r);
@@ -660,7 +645,7 @@ static int parse(struct reader *r)
     }
     if (!rc)
         rc = finish(r);
-    free_app(&r->app);
+    plan_free_app(&r->app);
     option_hosts_release(r);
     if (rc) {
         if (rc == -ENOMEM)
@@ -686,15 +671,7 @@ int options_parse_asking(struct options *o, int argc, char **argv, const struct 
 
 void options_free(struct options *o)
 {
-    for (int i = 0; i < o->napps; i++)
-        free_app(&o->apps[i]);
-    free(o->apps);
-    free_env(&o->env);
-    hosts_fini(&o->hosts);
-    placement_file_fini(&o->start.file);
-    options_free_list(o->settings);
-    options_free_list(o->words);
-    free(o->files.pattern[0]);
-    free(o->files.pattern[1]);
+    plan_fini(&o->plan);
+    plan_free_list(o->words);
     memset(o, 0, sizeof(*o));
 }

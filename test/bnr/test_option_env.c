@@ -50,9 +50,9 @@ static void slots_come_from_slurm(void **state)
         setenv("SLURM_TASKS_PER_NODE", rows[i].tasks, 1);
         split(&l, rows[i].line);
         int rc = options_parse(&o, l.argc, l.argv, why, sizeof(why));
-        if (rc != (rows[i].ranks ? 0 : -EINVAL) || (!rc && o.nranks != rows[i].ranks))
+        if (rc != (rows[i].ranks ? 0 : -EINVAL) || (!rc && o.plan.nranks != rows[i].ranks))
             fail_msg("%s %s %s: %d, %d", rows[i].nodes, rows[i].tasks, rows[i].line, rc,
-                     rc ? 0 : o.nranks);
+                     rc ? 0 : o.plan.nranks);
         options_free(&o);
     }
     unsetenv("SLURM_JOB_ID");
@@ -88,13 +88,13 @@ static void allocated_hosts_are_reached_by_the_system(void **state)
         split(&l, rows[i].line);
         if (options_parse(&o, l.argc, l.argv, why, sizeof(why)))
             fail_msg("%s: %s", rows[i].line, why);
-        for (size_t h = 0; h < o.hosts.count; h++)
+        for (size_t h = 0; h < o.plan.hosts.count; h++)
             snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", h ? " " : "",
-                     o.hosts.items[h].name);
-        if (o.remote.launcher == OPTION_LAUNCHER_SRUN)
+                     o.plan.hosts.items[h].name);
+        if (o.plan.remote.launcher == PLAN_LAUNCHER_SRUN)
             strcat(got, " srun");
-        if (strcmp(got, rows[i].expect) || (i == 0 && o.nranks != 12))
-            fail_msg("%s: got \"%s\", %d ranks", rows[i].line, got, o.nranks);
+        if (strcmp(got, rows[i].expect) || (i == 0 && o.plan.nranks != 12))
+            fail_msg("%s: got \"%s\", %d ranks", rows[i].line, got, o.plan.nranks);
         options_free(&o);
     }
     unsetenv("SLURM_JOB_ID");
@@ -157,9 +157,9 @@ static void slots_come_from_batch_systems(void **state)
         split(&l, rows[i].line);
         int rc = options_parse(&o, l.argc, l.argv, why, sizeof(why));
         const char *said = rc ? why : o.doubt;
-        if (rc != (rows[i].ranks ? 0 : -EINVAL) || (!rc && o.nranks != rows[i].ranks) ||
+        if (rc != (rows[i].ranks ? 0 : -EINVAL) || (!rc && o.plan.nranks != rows[i].ranks) ||
             (rows[i].says ? !said || !strstr(said, rows[i].says) : said != NULL))
-            fail_msg("%s %s: %d, %d, %s", rows[i].variable, rows[i].line, rc, rc ? 0 : o.nranks,
+            fail_msg("%s %s: %d, %d, %s", rows[i].variable, rows[i].line, rc, rc ? 0 : o.plan.nranks,
                      said ? said : "");
         options_free(&o);
         unsetenv(name);
@@ -197,7 +197,7 @@ static void environments_compose(void **state)
         struct line l;
         split(&l, environments[i].line);
         assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), 0);
-        char **env = options_environ(&o, &o.apps[0], base, extra);
+        char **env = plan_environ(&o.plan, &o.plan.apps[0], base, extra);
         for (char **e = env; *e; e++)
             snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", e == env ? "" : " ", *e);
         if (strcmp(got, environments[i].expect))

@@ -25,7 +25,7 @@ static void show_list(FILE *to, const char *name, char **list)
         fprintf(to, " %s=%s", name, *list);
 }
 
-static void show_env(FILE *to, const struct option_env *env)
+static void show_env(FILE *to, const struct plan_env *env)
 {
     if (env->pass)
         fprintf(to, " pass%d", (int)env->pass);
@@ -74,13 +74,13 @@ static void show_place(FILE *to, const struct start_wish *p)
         fprintf(to, " memory %d %llx", (int)p->memory, (unsigned long long)p->nodes[0]);
 }
 
-static void show_remote(FILE *to, const struct option_remote *remote)
+static void show_remote(FILE *to, const struct plan_remote *remote)
 {
     const struct {
         const char *name, *value;
     } texts[] = {{"command", remote->command}, {"program", remote->program}, {"agent", remote->agent},
                  {"ssh +", remote->ssh_more},  {"srun +", remote->srun_more}};
-    if (remote->launcher == OPTION_LAUNCHER_SRUN)
+    if (remote->launcher == PLAN_LAUNCHER_SRUN)
         fprintf(to, " srun");
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (texts[i].value)
@@ -92,45 +92,45 @@ static char *show(const struct options *o)
     char *text;
     size_t len;
     FILE *to = open_memstream(&text, &len);
-    fprintf(to, "%d%s%s%s%s%s%s%s", o->nranks, o->label ? " label" : "", o->verbose ? " verbose" : "",
-            o->report ? " report" : "", o->check ? " check" : "", o->version ? " version" : "",
-            o->merge ? " merge" : "", o->goes_on ? " goes on" : "");
-    if (o->universe_size)
-        fprintf(to, " universe %d", o->universe_size);
+    fprintf(to, "%d%s%s%s%s%s%s%s", o->plan.nranks, o->label ? " label" : "", o->plan.verbose ? " verbose" : "",
+            o->plan.report ? " report" : "", o->check ? " check" : "", o->version ? " version" : "",
+            o->plan.merge ? " merge" : "", o->plan.goes_on ? " goes on" : "");
+    if (o->plan.universe_size)
+        fprintf(to, " universe %d", o->plan.universe_size);
     for (int i = 0; i < 2; i++)
-        if (o->files.pattern[i])
-            fprintf(to, " file%d=%s", i + 1, o->files.pattern[i]);
-    if (o->start.stop)
-        fprintf(to, " stop %d", (int)o->start.stop);
-    fprintf(to, "%s%s%s%s", o->has_totalview ? " totalview" : "", o->has_keepalive ? " kept" : "",
-            o->start.agent ? " by " : "", o->start.agent ? o->start.agent : "");
-    if (o->xml)
+        if (o->plan.files.pattern[i])
+            fprintf(to, " file%d=%s", i + 1, o->plan.files.pattern[i]);
+    if (o->plan.start.stop)
+        fprintf(to, " stop %d", (int)o->plan.start.stop);
+    fprintf(to, "%s%s%s%s", o->has_totalview ? " totalview" : "", o->plan.has_keepalive ? " kept" : "",
+            o->plan.start.agent ? " by " : "", o->plan.start.agent ? o->plan.start.agent : "");
+    if (o->plan.xml)
         fprintf(to, " xml%s%s", o->xml_file ? " " : "", o->xml_file ? o->xml_file : "");
     if (o->report_pid)
         fprintf(to, " pid %s", o->report_pid);
-    fprintf(to, "%s%s%s", o->files.is_copied ? " copied" : "", o->is_background ? " background" : "",
+    fprintf(to, "%s%s%s", o->plan.files.is_copied ? " copied" : "", o->is_background ? " background" : "",
             o->shows_settings ? " settings shown" : "");
-    if (o->prefix && strcmp(o->prefix, "[%r] "))
-        fprintf(to, " prefix %s", o->prefix);
-    show_place(to, &o->start);
-    show_remote(to, &o->remote);
+    if (o->plan.prefix && strcmp(o->plan.prefix, "[%r] "))
+        fprintf(to, " prefix %s", o->plan.prefix);
+    show_place(to, &o->plan.start);
+    show_remote(to, &o->plan.remote);
     if (o->help)
         fprintf(to, " help%d", (int)o->help);
-    if (o->timeout_s > 0)
-        fprintf(to, " timeout %g", o->timeout_s);
-    if (o->shows_progress)
+    if (o->plan.timeout_s > 0)
+        fprintf(to, " timeout %g", o->plan.timeout_s);
+    if (o->plan.shows_progress)
         fprintf(to, " progress");
-    if (!o->start.stdin_to || strcmp(o->start.stdin_to, "0"))
-        fprintf(to, " stdin %s", o->start.stdin_to ? o->start.stdin_to : "none");
-    show_env(to, &o->env);
-    show_list(to, "setting", o->settings);
-    for (int i = 0; i < o->napps; i++) {
-        fprintf(to, " | %d", o->apps[i].count);
-        if (o->apps[i].wdir)
-            fprintf(to, " in %s", o->apps[i].wdir);
-        fprintf(to, "%s", o->apps[i].in_session ? " in a folder of its own" : "");
-        show_env(to, &o->apps[i].env);
-        for (char **a = o->apps[i].argv; *a; a++)
+    if (!o->plan.start.stdin_to || strcmp(o->plan.start.stdin_to, "0"))
+        fprintf(to, " stdin %s", o->plan.start.stdin_to ? o->plan.start.stdin_to : "none");
+    show_env(to, &o->plan.env);
+    show_list(to, "setting", o->plan.settings);
+    for (int i = 0; i < o->plan.napps; i++) {
+        fprintf(to, " | %d", o->plan.apps[i].count);
+        if (o->plan.apps[i].wdir)
+            fprintf(to, " in %s", o->plan.apps[i].wdir);
+        fprintf(to, "%s", o->plan.apps[i].in_session ? " in a folder of its own" : "");
+        show_env(to, &o->plan.apps[i].env);
+        for (char **a = o->plan.apps[i].argv; *a; a++)
             fprintf(to, " %s", *a);
     }
     fclose(to);
@@ -557,11 +557,11 @@ static void timeout_comes_from_the_environment(void **state)
     setenv("MPIEXEC_TIMEOUT", "7", 1);
     split(&l, "prog");
     assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), 0);
-    assert_true(o.timeout_s == 7);
+    assert_true(o.plan.timeout_s == 7);
     options_free(&o);
     split(&l, "--timeout 3 prog");
     assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), 0);
-    assert_true(o.timeout_s == 3);
+    assert_true(o.plan.timeout_s == 3);
     options_free(&o);
     setenv("MPIEXEC_TIMEOUT", "soon", 1);
     split(&l, "prog");

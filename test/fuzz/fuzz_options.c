@@ -31,9 +31,9 @@ static void check_files(const struct options *o)
 {
     char name[PATH_MAX];
     for (int i = 0; i < 2; i++) {
-        if (!o->files.pattern[i])
+        if (!o->plan.files.pattern[i])
             continue;
-        int rc = outfile_name(&o->files, o->files.pattern[i], o->nranks - 1, name, sizeof(name));
+        int rc = outfile_name(&o->plan.files, o->plan.files.pattern[i], o->plan.nranks - 1, name, sizeof(name));
         require(rc == 0 || rc == -ENAMETOOLONG, "a pattern is taken that is none");
     }
 }
@@ -44,11 +44,11 @@ static void check_options(const struct options *o)
     char *base[] = {path, odd, NULL}, *extra[] = {own, NULL};
     bool starts_none = o->help || o->version || o->attaches;
     int sum = 0;
-    for (int i = 0; i < o->napps; i++) {
-        bool is_whole = o->apps[i].count > 0 && o->apps[i].argv[0];
+    for (int i = 0; i < o->plan.napps; i++) {
+        bool is_whole = o->plan.apps[i].count > 0 && o->plan.apps[i].argv[0];
         require(is_whole || starts_none, "a program without a name or a rank");
-        sum += o->apps[i].count;
-        char **env = options_environ(o, &o->apps[i], base, extra);
+        sum += o->plan.apps[i].count;
+        char **env = plan_environ(&o->plan, &o->plan.apps[i], base, extra);
         int found = 0;
         require(env != NULL, "no memory");
         for (char **e = env; *e; e++)
@@ -56,11 +56,11 @@ static void check_options(const struct options *o)
         require(found == 1, "the launcher's own variable is lost");
         free(env);
     }
-    require((sum == o->nranks && sum <= 1 << 20) || starts_none, "ranks do not add up");
+    require((sum == o->plan.nranks && sum <= 1 << 20) || starts_none, "ranks do not add up");
     require(starts_none || sum, "taken without a program");
-    require(o->timeout_s >= 0 || starts_none, "a time limit below zero");
-    require(!sum || !o->start.stdin_to || atoi(o->start.stdin_to) < sum, "no such reader");
-    require(!sum || !o->universe_size || o->universe_size >= sum, "a universe too small");
+    require(o->plan.timeout_s >= 0 || starts_none, "a time limit below zero");
+    require(!sum || !o->plan.start.stdin_to || atoi(o->plan.start.stdin_to) < sum, "no such reader");
+    require(!sum || !o->plan.universe_size || o->plan.universe_size >= sum, "a universe too small");
     if (sum)
         check_files(o);
 }
@@ -78,7 +78,7 @@ static void parse(int argc, char **argv)
             check_sentence(why, size);
         if (!rc)
             check_options(&o);
-        require(!rc || (!o.apps && !o.settings && !o.files.pattern[0]),
+        require(!rc || (!o.plan.apps && !o.plan.settings && !o.plan.files.pattern[0]),
                 "a refusal leaves something");
         options_free(&o);
     }

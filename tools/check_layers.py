@@ -36,6 +36,8 @@ MAY_SEE = {
                  "bnr/streams/", "os/"],
     "bnr/run": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
                 "bnr/stdio/", "bnr/streams/", "bnr/wide/", "bnr/plan/plan.h", "os/"],
+    "bnr/options": ["bnr/core/", "bnr/wire/", "bnr/launch/", "bnr/plan/plan.h", "bnr/io/amend.h",
+                    "bnr/stdio/prefix.h", "os/"],
     "bnr/tools": ["bnr/", "os/"],
     "mpid": ["include/mpid.h", "include/queues.h", "include/channel.h", "include/channel_help.h", "include/bnr.h",
              "slots.h", "os/"],

@@ -62,6 +62,7 @@ FOLDERS = {
     "bnr/run": "A job from launch to end, at mpiexec.",
     "bnr/diagnose": "What mpiexec does for `--report` and the hang report.",
     "bnr/plan": "What a job is: programs, hosts, environments, output.",
+    "bnr/options": "The command line of mpiexec, which makes a plan.",
     "bnr/tools": "The commands.",
     "diagnose": "The program vireo-diagnose: answers of ranks in, the hang report out.",
     "os": "What the system has, and what every layer needs.",

@@ -3,7 +3,7 @@
 /*
  * The plan of a job: its programs, their environments, the hosts, and what is to become of its output. It is
  * all that running a job needs to know of what the user wants. The options of mpiexec make one
- * (bnr/tools/options.h), and so may any other program.
+ * (bnr/options/options.h), and so may any other program.
  *
  * Strings are borrowed and outlive the plan, but for those of NULL-terminated lists, which it owns.
  */

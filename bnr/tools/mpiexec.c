@@ -27,7 +27,7 @@
 #include "bnr/launch/limit.h"
 #include "bnr/launch/start_signals.h"
 #include "bnr/tools/attach_info.h"
-#include "bnr/tools/options.h"
+#include "bnr/options/options.h"
 #include "include/version.h"
 #include "os/log.h"
 #include "os/settings.h"

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "bnr/tools/options.h"
+#include "bnr/options/options.h"
 #include "test/bnr/command_line.h"
 
 static void slots_come_from_slurm(void **state)

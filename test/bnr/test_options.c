@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "bnr/tools/option_table.h"
-#include "bnr/tools/options.h"
+#include "bnr/options/option_table.h"
+#include "bnr/options/options.h"
 #include "test/bnr/command_line.h"
 
 /* Write what was parsed as one line: the job's flags, then each program. */

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "bnr/tools/option_table.h"
-#include "bnr/tools/options.h"
+#include "bnr/options/option_table.h"
+#include "bnr/options/options.h"
 #include "test/fuzz/main.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 
 enum {
     SOURCES_MAX = 3

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "bnr/tools/option_table.h"
-#include "bnr/tools/options.h"
+#include "bnr/options/option_table.h"
+#include "bnr/options/options.h"
 #include "include/version.h"
 #include "os/settings.h"
 

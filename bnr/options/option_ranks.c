@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bnr/io/amend.h"
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 
 /* Whether text lists ranks as 0,2-5. */
 static bool is_rank_list(const char *text, size_t len)

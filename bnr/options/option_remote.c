@@ -8,7 +8,7 @@
 
 #include "bnr/launch/launch.h"
 #include "bnr/launch/remote.h"
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 
 static int set_command(struct reader *r, const char *option, const char *command)
 {

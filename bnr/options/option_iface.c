@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 #include "os/interface.h"
 
 static bool is_here(const struct ifaddrs *all, const char *word, size_t len)

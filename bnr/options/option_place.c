@@ -17,7 +17,7 @@
 #include <strings.h>
 
 #include "bnr/launch/hardware.h"
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 
 /* The words of an option's value, one after the other. */
 struct place_words {

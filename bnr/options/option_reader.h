@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "bnr/tools/option_table.h"
-#include "bnr/tools/options.h"
+#include "bnr/options/option_table.h"
+#include "bnr/options/options.h"
 #include "bnr/wire/hosts.h"
 
 enum {

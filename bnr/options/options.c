@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Parsing mpiexec's command line by the table of options; see options.h. */
-#include "bnr/tools/options.h"
+#include "bnr/options/options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <strings.h>
 #include <time.h>
 
-#include "bnr/tools/option_reader.h"
-#include "bnr/tools/option_table.h"
+#include "bnr/options/option_reader.h"
+#include "bnr/options/option_table.h"
 #include "os/cpus.h"
 #include "os/settings.h"
 

@@ -13,7 +13,7 @@
 #include <strings.h>
 #include <sys/utsname.h>
 
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 #include "os/log.h"
 
 /* Whether an address is one of this host's interfaces'. */

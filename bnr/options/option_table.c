@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The table of mpiexec's options; see options.h for its rules. */
-#include "bnr/tools/option_table.h"
+#include "bnr/options/option_table.h"
 
 #include <ctype.h>
 #include <stdbool.h>

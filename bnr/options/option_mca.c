@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 
 extern char **environ;
 

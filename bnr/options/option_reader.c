@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The functions that all files which read options share; see option_reader.h. */
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 
 static size_t name_len(const char *variable)
 {

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "bnr/stdio/prefix.h"
-#include "bnr/tools/option_reader.h"
+#include "bnr/options/option_reader.h"
 
 int option_streams_file(struct reader *r, const char *option, int i, char *pattern)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What is told of a job that does not go on: run as sh deadlock.sh MPIEXEC DEADLOCK VIREO. Each case
 # of deadlock.c has its culprits, and a reason.
-. "$(dirname "$0")/../bnr/lib.sh"
+. "$(dirname "$0")/../../bnr/lib.sh"
 . "$(dirname "$0")/planted.sh"
 deadlock=$2
 vireo=$3

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What is told of a job of several threads that does not go on: run as
 # sh deadlock_threads.sh MPIEXEC DEADLOCK_THREADS [CASE]...: some cases, or all.
-. "$(dirname "$0")/../bnr/lib.sh"
+. "$(dirname "$0")/../../bnr/lib.sh"
 . "$(dirname "$0")/planted.sh"
 deadlock=$2
 shift 2

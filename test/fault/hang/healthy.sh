@@ -2,7 +2,7 @@
 # No job that goes on is accused of anything: run as sh healthy.sh MPIEXEC HEALTHY VIREO REPORTS. So
 # many reports in all are asked for, half of them of programs with several threads. The gate asks
 # for few; 1000 take some minutes.
-. "$(dirname "$0")/../bnr/lib.sh"
+. "$(dirname "$0")/../../bnr/lib.sh"
 program=$2
 vireo=$3
 reports=$4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Planted deadlocks: sourced behind ../bnr/lib.sh by scripts that set $deadlock, the program.
+# Planted deadlocks: sourced behind ../../bnr/lib.sh by scripts that set $deadlock, the program.
 
 # planted NAME CULPRITS PART...: the report at the end of the time names them, and holds every part. Runs
 # beside others, in a folder NAME of its own; settle before that is looked at, and at the end. options

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What is told of a job that does not go on at a window: run as
 # sh deadlock_windows.sh MPIEXEC DEADLOCK_WINDOWS.
-. "$(dirname "$0")/../bnr/lib.sh"
+. "$(dirname "$0")/../../bnr/lib.sh"
 . "$(dirname "$0")/planted.sh"
 deadlock=$2
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Faults of the ofi channel. usage: sh ofi.sh MPIEXEC SURVIVORS PROGRAM
-. "$(dirname "$0")/../bnr/lib.sh"
+. "$(dirname "$0")/../../bnr/lib.sh"
 survivors=$2 program=$3
 tcp='ofi.provider=tcp;ofi_rxm,ofi.address=127.0.0.1'
 export VIREO_TCP_ADDRESSES=127.0.0.1

@@ -618,7 +618,7 @@ struct mpid_shared_wait {
      * device: it calls nothing here. */
     bool (*is_done)(void *arg);
     /* Called before each sleep, and behind it: others that store something between the two calls
-     * must ring this process. A heavy fence (os/cpus.h) and is_done() follow before the thread
+     * must ring this process. A heavy fence (os/cpu/cpus.h) and is_done() follow before the thread
      * sleeps. */
     void (*sleeps)(void *arg, bool begins);
     mpid_tell_fn tell;

@@ -14,7 +14,7 @@
 #include "mpi/errh_code.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"
-#include "os/shelf.h"
+#include "os/memory/shelf.h"
 
 enum { KEYVAL_FIRST = 1024 }; /* above the predefined ones */
 

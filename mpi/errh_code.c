@@ -13,7 +13,7 @@
 
 #include "mpi/errh_text.h"
 #include "os/lock.h"
-#include "os/shelf.h"
+#include "os/memory/shelf.h"
 
 enum { USER_CODES = 65536 }; /* most classes and codes of the user */
 

@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "os/shelf.h"
+#include "os/memory/shelf.h"
 
 enum {
     PLACES_MIN = 64

@@ -6,7 +6,7 @@
  * to an object. A bad handle is an error class, not a crash: NULL, small numbers
  * that name nothing, pointers to anything else and freed objects are told apart by
  * <kind>_from(), which returns NULL for them. All objects lie in one stretch of addresses
- * (os/stretch.h), and outside it nothing is looked at.
+ * (os/memory/stretch.h), and outside it nothing is looked at.
  *
  * Objects are counted. Counts are plain while the process has one thread.
  */
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "os/lock.h"
-#include "os/stretch.h"
+#include "os/memory/stretch.h"
 
 /* Type words; a freed object has 0. */
 enum object_kind {

@@ -15,7 +15,7 @@
 #include "mpi/errh.h"
 #include "mpi/handle.h"
 #include "mpi/store.h"
-#include "os/cache.h"
+#include "os/memory/cache.h"
 #include "os/lock.h"
 #include "os/log.h"
 #include "os/settings.h"

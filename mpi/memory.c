@@ -20,7 +20,7 @@
 #include "mpi/world.h"
 #include "os/hash.h"
 #include "os/lock.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum {
     LINE = 64,

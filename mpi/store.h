@@ -12,7 +12,7 @@
 
 #include "mpi/handle.h"
 #include "os/lock.h"
-#include "os/pool.h"
+#include "os/memory/pool.h"
 
 struct store {
     struct os_lock lock; /* guards the pool */

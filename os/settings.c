@@ -13,7 +13,7 @@
 #include <strings.h>
 
 #include "os/lock.h"
-#include "os/nearest.h"
+#include "os/cpu/nearest.h"
 
 extern char **environ;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fail on functions, argument lists, files and macros over their budget, and on hidden jumps.
+"""Fail on functions, argument lists, files, folders and macros over their budget, and on hidden jumps.
 
 usage: check_size.py [SOURCE]
 
@@ -13,6 +13,7 @@ import re
 import sys
 
 FUNCTION, ARGUMENTS, FILE_C, FILE_H, MACRO = 80, 7, 800, 300, 10
+FOLDER, FOLDER_OF = 45, {"mpid": 30} # files in a folder
 FOLDERS = ("include", "os", "channels", "diagnose", "bnr", "mpid", "mpi", "fortran", "romio", "profile",
            "queues", "examples", "test")
 # Functions whose arguments MPI, ROMIO or libfabric gives.
@@ -82,9 +83,20 @@ def check(root, path):
             yield f"{path}:{line}: a macro hides a return or goto"
 
 
+def crowded(root):
+    """Yield a message for each folder that has too many files."""
+    for top in FOLDERS:
+        for folder in [root / top, *(p for p in (root / top).rglob("*") if p.is_dir())]:
+            count = sum(p.is_file() and p.suffix != ".pyc" for p in folder.iterdir())
+            limit = FOLDER_OF.get(top, FOLDER)
+            if count > limit:
+                yield f"{folder.relative_to(root)}: {count} files, budget {limit}"
+
+
 def main(root):
     paths = [p.relative_to(root) for top in FOLDERS for p in (root / top).rglob("*.[ch]")]
     bad = [message for path in sorted(paths) for message in check(root, path)]
+    bad += crowded(root)
     print("\n".join(bad) or f"sizes ok: {len(paths)} files")
     return 1 if bad or not paths else 0
 

@@ -14,10 +14,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "os/accept.h"
+#include "os/net/accept.h"
 #include "os/clock.h"
 #include "os/keyed_hash.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum { RETRY_US = 2000 };
 

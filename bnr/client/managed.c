@@ -29,7 +29,7 @@
 #include "bnr/host/kvs.h"
 #include "bnr/host/table.h"
 #include "os/at_exit.h"
-#include "os/cpus.h"
+#include "os/cpu/cpus.h"
 #include "os/log.h"
 #include "os/random.h"
 

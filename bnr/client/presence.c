@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "os/clock.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum { NOT_THERE, PRESENT, LEFT };
 #define LOOK_NS 200000000u

@@ -16,7 +16,7 @@
 #include "bnr/host/host.h"
 #include "bnr/host/kvs.h"
 #include "bnr/host/table.h"
-#include "os/cpus.h"
+#include "os/cpu/cpus.h"
 #include "os/log.h"
 #include "os/random.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The ports of BNR_Open_port(): os/port.h, by their names. */
+/* The ports of BNR_Open_port(): os/net/port.h, by their names. */
 #ifndef BNR_TEAM_PORTS_H
 #define BNR_TEAM_PORTS_H
 

@@ -15,7 +15,7 @@
 #include "os/futex.h"
 #include "os/log.h"
 #include "os/random.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum { SLOT_NEED = 512 << 10 /* bytes that a rank uses before it has sent much */ };
 

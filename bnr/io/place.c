@@ -15,7 +15,7 @@
 #include "bnr/core/place/start_wish.h"
 #include "bnr/io/ranks.h"
 #include "bnr/wire/hosts.h"
-#include "os/cpus.h"
+#include "os/cpu/cpus.h"
 #include "os/log.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bnr/options/option_reader.h"
-#include "os/interface.h"
+#include "os/net/interface.h"
 
 static bool is_here(const struct ifaddrs *all, const char *word, size_t len)
 {

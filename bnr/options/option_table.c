@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "os/nearest.h"
+#include "os/cpu/nearest.h"
 
 const char *const option_section_titles[OPTION_SECTIONS] = {
     [OPTION_PROGRAM] = "For the program that follows",

@@ -17,7 +17,7 @@
 
 #include "bnr/options/option_reader.h"
 #include "bnr/options/option_table.h"
-#include "os/cpus.h"
+#include "os/cpu/cpus.h"
 #include "os/settings.h"
 
 enum {

@@ -34,7 +34,7 @@
 #include "bnr/launch/sweep.h"
 #include "bnr/plan/plan.h"
 #include "os/clock.h"
-#include "os/cpus.h"
+#include "os/cpu/cpus.h"
 #include "os/log.h"
 #include "os/settings.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "bnr/streams/door_client.h"
-#include "os/accept.h"
+#include "os/net/accept.h"
 #include "os/log.h"
 
 enum {

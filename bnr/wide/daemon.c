@@ -41,7 +41,7 @@
 #include "bnr/wire/field.h"
 #include "bnr/wire/launch_message.h"
 #include "os/clock.h"
-#include "os/cpus.h"
+#include "os/cpu/cpus.h"
 #include "os/log.h"
 
 enum {

@@ -14,7 +14,7 @@
 #include "bnr/host/order.h"
 #include "bnr/wire/field.h"
 #include "os/clock.h"
-#include "os/cpus.h"
+#include "os/cpu/cpus.h"
 #include "os/log.h"
 #include "os/random.h"
 #include "os/settings.h"

@@ -17,7 +17,7 @@
 
 #include "include/channel.h"
 #include "include/channel_help.h"
-#include "os/pool.h"
+#include "os/memory/pool.h"
 #include "slots.h"
 
 extern const struct chan_ops chan_loopback;

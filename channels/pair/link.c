@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "channels/pair/pair.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum { EAGER = 16 << 10 };
 

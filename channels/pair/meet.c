@@ -13,9 +13,9 @@
 
 #include "channels/pair/pair.h"
 #include "include/channel_help.h"
-#include "os/accept.h"
+#include "os/net/accept.h"
 #include "os/random.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum {
     BACKLOG = 512,

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "channels/shm/shm.h"
-#include "os/apart.h"
+#include "os/cpu/apart.h"
 #include "os/futex.h"
 #include "os/log.h"
 

@@ -7,7 +7,7 @@
  * process ids mean something else to the peer.
  */
 #include "channels/shm/shm.h"
-#include "os/peer.h"
+#include "os/net/peer.h"
 
 static int works(struct shm_link *link)
 {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "channels/shm/shm.h"
-#include "os/cache.h"
+#include "os/memory/cache.h"
 #include "os/log.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 #include "slots.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)

@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/cache.h"
-#include "os/cpus.h"
+#include "os/memory/cache.h"
+#include "os/cpu/cpus.h"
 #include "os/log.h"
 #include "include/channel_help.h"
 #include "os/random.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 #include "os/settings.h"
 #include "os/valgrind.h"
 #include "slots.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "include/channel_help.h"
-#include "os/interface.h"
+#include "os/net/interface.h"
 
 int addr_parse(union addr *addr, const char *text, uint16_t port)
 {

@@ -16,7 +16,7 @@
 #include "channels/tcp/addr.h"
 #include "channels/tcp/dial.h"
 #include "channels/tcp/link.h"
-#include "os/accept.h"
+#include "os/net/accept.h"
 #include "os/calls.h"
 #include "os/clock.h"
 #include "os/log.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "channels/tcp/tcp.h"
-#include "os/accept.h"
+#include "os/net/accept.h"
 
 enum { SYNS = 64 }; /* a connect is given up by us, not by the kernel */
 

@@ -17,7 +17,7 @@
 #include "channels/tcp/addr.h"
 #include "include/channel.h"
 #include "os/heard.h"
-#include "os/pool.h"
+#include "os/memory/pool.h"
 
 enum sock_kind {
     SOCK_LISTENER,

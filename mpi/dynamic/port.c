@@ -10,8 +10,8 @@
 #include "include/mpid.h"
 #include "mpi/comm/pipe.h"
 #include "os/lock.h"
-#include "os/port.h"
-#include "os/port_name.h"
+#include "os/net/port.h"
+#include "os/net/port_name.h"
 
 _Static_assert(OS_PORT_TEXT <= MPI_MAX_PORT_NAME, "a name fits");
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The ports of MPI_Open_port (os/port.h), by their names, and waits at them that make progress.
+ * The ports of MPI_Open_port (os/net/port.h), by their names, and waits at them that make progress.
  */
 #ifndef MPI_PORT_H
 #define MPI_PORT_H

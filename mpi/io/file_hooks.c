@@ -13,7 +13,7 @@
 #include "mpi/type/type.h"
 #include "mpi/type/type_runs.h"
 #include "mpi/world.h"
-#include "os/apart.h"
+#include "os/cpu/apart.h"
 #include "os/settings.h"
 
 static int flatten(MPI_Datatype handle, int (*visit)(void *arg, int64_t offset, int64_t len),

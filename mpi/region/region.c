@@ -13,8 +13,8 @@
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/world.h"
-#include "os/cpus.h"
-#include "os/peer.h"
+#include "os/cpu/cpus.h"
+#include "os/net/peer.h"
 #include "os/random.h"
 #include "os/settings.h"
 

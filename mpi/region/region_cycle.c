@@ -8,7 +8,7 @@
 #include <mpi.h>
 
 #include "mpi/region/region.h"
-#include "os/cache.h"
+#include "os/memory/cache.h"
 
 /* Operations whose places are fetched before their turn. A member fetches few of its own: others
  * may not yet have read the previous parts of those further ahead. */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "mpi/region/region.h"
-#include "os/peer.h"
+#include "os/net/peer.h"
 
 enum {
     BEGIN,

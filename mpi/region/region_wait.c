@@ -19,8 +19,8 @@
 #include "mpi/comm/context.h"
 #include "mpi/region/region.h"
 #include "os/clock.h"
-#include "os/copy.h"
-#include "os/cpus.h"
+#include "os/memory/copy.h"
+#include "os/cpu/cpus.h"
 
 enum {
     EVERYBODY = -1,

@@ -10,7 +10,7 @@
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"
-#include "os/pool.h"
+#include "os/memory/pool.h"
 
 struct request request_done = {.object = {OBJECT_REQUEST, 1}, .ops = &request_send_ops};
 

@@ -16,7 +16,7 @@
 #include "mpi/handle.h"
 #include "mpi/left.h"
 #include "os/lock.h"
-#include "os/pool.h"
+#include "os/memory/pool.h"
 
 struct type;
 struct request;

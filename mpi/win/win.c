@@ -13,7 +13,7 @@
 #include "mpi/errh.h"
 #include "mpi/store.h"
 #include "mpi/world.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 static struct store store = {.lock = OS_LOCK_INIT};
 

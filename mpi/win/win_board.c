@@ -13,7 +13,7 @@
 #include "mpi/type/op.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/win/win.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum { TRIES = 1 << 20 };
 

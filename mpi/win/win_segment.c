@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum {
     DATA_ALIGN = 2 << 20

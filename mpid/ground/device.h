@@ -21,7 +21,7 @@
 #include "mpid/ground/match.h"
 #include "mpid/ground/stats.h"
 #include "os/lock.h"
-#include "os/pool.h"
+#include "os/memory/pool.h"
 
 enum {
     EAGER_OVERHEAD = 64, /* what a message costs its receiver besides its data */

@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "include/mpid.h"
-#include "os/pool.h"
+#include "os/memory/pool.h"
 
 enum match_class {
     MATCH_EXACT = 0,

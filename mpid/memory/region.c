@@ -22,7 +22,7 @@
 #include "mpid/ground/device.h"
 #include "mpid/memory/region_room.h"
 #include "mpid/wait/look.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 /* At the beginning of the memory. */
 struct head {

@@ -10,7 +10,7 @@
 #include "mpid/ground/device.h"
 #include "mpid/wait/sleep.h"
 #include "mpid/wait/wait.h"
-#include "os/apart.h"
+#include "os/cpu/apart.h"
 #include "os/clock.h"
 #include "os/settings.h"
 

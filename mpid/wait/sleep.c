@@ -14,7 +14,7 @@
 #include "mpid/wait/wake.h"
 #include "mpid/wait/watched.h"
 #include "os/clock.h"
-#include "os/cpus.h"
+#include "os/cpu/cpus.h"
 #include "os/futex.h"
 #include "os/log.h"
 

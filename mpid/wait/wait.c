@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "mpid/ground/stats.h"
-#include "os/apart.h"
+#include "os/cpu/apart.h"
 #include "os/clock.h"
 #include "os/log.h"
 #include "os/settings.h"

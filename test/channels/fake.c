@@ -17,7 +17,7 @@
 #include "include/channel_help.h"
 #include "os/clock.h"
 #include "os/random.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum {
     SEND_LIMIT_MS = 20000

@@ -19,7 +19,7 @@
 
 #include "include/channel.h"
 #include "os/clock.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 extern const struct chan_ops chan_shm;
 

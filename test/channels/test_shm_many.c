@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "channels/shm/shm.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum {
     RANKS = 24,

@@ -7,7 +7,7 @@
  * usage: fuzz_port FILE...
  */
 #include "mpi/comm/introduction.h"
-#include "os/port_name.h"
+#include "os/net/port_name.h"
 #include "test/fuzz/main.h"
 
 static void read_name(const uint8_t *bytes, size_t len)

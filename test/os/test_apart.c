@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "os/apart.h"
+#include "os/cpu/apart.h"
 #include "os/clock.h"
 
 enum { MS = 1000000, TRIES = 20 };

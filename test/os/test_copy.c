@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "os/copy.h"
+#include "os/memory/copy.h"
 
 enum {
     LONG = 400,

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "os/nearest.h"
+#include "os/cpu/nearest.h"
 #include "os/settings.h"
 
 static void distances_are_counted(void **state)

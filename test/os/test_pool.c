@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "os/pool.h"
+#include "os/memory/pool.h"
 
 enum { MANY = 50000, FIRST = 16 };
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum { SIZE = 1 << 18, PART = 300 };
 

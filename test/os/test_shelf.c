@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "os/shelf.h"
+#include "os/memory/shelf.h"
 
 enum {
     MANY = 100000,

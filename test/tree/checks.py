@@ -25,7 +25,7 @@ CASES = [
     ("layers", "mpi/api/p2p.c", '#include <mpi.h>\n#include "p2p.gen.h"\n', None),
     ("layers", "mpi/comm/comm.c", '#include "include/bnr.h"\n', "mpi may not include"),
     ("layers", "os/log.c", '#include "log.h"\n', "os may not include"),
-    ("layers", "os/cpus.c", "#include <hwloc.h>\n", "is only for"),
+    ("layers", "os/cpu/cpus.c", "#include <hwloc.h>\n", "is only for"),
     ("size", "os/a.c", "int f(int a, int b)\n{\n    return a + b;\n}\n", None),
     ("size", "os/a.c", "int f(void)\n{\n" + LONG + "}\n", "f() is 93 lines"),
     ("size", "os/a.c", "int f(int a, int b, int c, int d,\n    int e, int f, int g, int h)\n{\n}\n",

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "bnr/client/presence.h"
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 enum { COUNT = 4, AT = 1 << 16, GIVE_UP_S = 30 };
 

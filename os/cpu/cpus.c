@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Usable processors and the asymmetric fence; see cpus.h. */
-#include "os/cpus.h"
+#include "os/cpu/cpus.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* An array that never moves; see shelf.h. */
-#include "os/shelf.h"
+#include "os/memory/shelf.h"
 
 #include <errno.h>
 #include <stdlib.h>

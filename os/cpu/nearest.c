@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The distance of two words; see nearest.h. */
-#include "os/nearest.h"
+#include "os/cpu/nearest.h"
 
 static int least(int a, int b, int c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Memory of other processes, copied by the kernel; see peer.h. */
-#include "os/peer.h"
+#include "os/net/peer.h"
 
 #include <errno.h>
 #include <sys/uio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Anonymous shared memory; see segment.h. */
-#include "os/segment.h"
+#include "os/memory/segment.h"
 
 #include <errno.h>
 #include <fcntl.h>

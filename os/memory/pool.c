@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Slabs of objects; see pool.h. */
-#include "os/pool.h"
+#include "os/memory/pool.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "os/stretch.h"
+#include "os/memory/stretch.h"
 
 enum {
     LINE = 64,

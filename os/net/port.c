@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Ports, and calls to them; see port.h. */
-#include "os/port.h"
+#include "os/net/port.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/accept.h"
+#include "os/net/accept.h"
 #include "os/clock.h"
-#include "os/port_name.h"
+#include "os/net/port_name.h"
 #include "os/random.h"
 
 enum {

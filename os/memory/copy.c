@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* A copy for another processor; see copy.h. */
-#include "os/copy.h"
+#include "os/memory/copy.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include <cpuid.h>
 #endif
 
-#include "os/cache.h"
+#include "os/memory/cache.h"
 
 enum {
     STEP = 1024,        /* bytes at once */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Names of ports, and the words that are said there; see port_name.h. */
-#include "os/port_name.h"
+#include "os/net/port_name.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

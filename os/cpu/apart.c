@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Moving apart; see apart.h. */
-#include "os/apart.h"
+#include "os/cpu/apart.h"
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The stretch of objects with handles; see stretch.h. */
-#include "os/stretch.h"
+#include "os/memory/stretch.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The addresses of interfaces; see interface.h. */
-#include "os/interface.h"
+#include "os/net/interface.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

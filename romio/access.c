@@ -169,7 +169,7 @@ static int run_native(struct io_file *file, const struct transfer *op, MPI_Count
 /* Atomic accesses lock what they access; ROMIO does that. */
 static enum plan_way way_of(const struct io_file *file, const struct transfer *op)
 {
-    const struct plan *plan = &file->plan;
+    const struct access_plan *plan = &file->plan;
     enum plan_way way = (op->collective ? plan->together : plan->alone)[op->write];
     return !file->atomic ? way : op->collective ? PLAN_TWO_PHASE : PLAN_SIEVE;
 }

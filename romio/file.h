@@ -29,7 +29,7 @@ struct io_file {
     bool one_host;  /* all processes are on one */
     bool has_locks; /* of the file system, at all of them */
     bool own_locks; /* locks belong to the open file, not to the process */
-    struct plan plan;
+    struct access_plan plan;
     bool atomic;
 
     pthread_mutex_t lock; /* guards position and outstanding */

@@ -204,7 +204,7 @@ static enum medium medium_of(const struct io_file *file)
 
 void plan_settle(struct io_file *file)
 {
-    struct plan *plan = &file->plan;
+    struct access_plan *plan = &file->plan;
     settle_hints(file);
     const int sieve[2] = {file->fd->hints->ds_read, file->fd->hints->ds_write};
     enum medium medium = medium_of(file);
@@ -305,7 +305,7 @@ void plan_report(const struct io_file *file)
 void plan_report_view(const struct io_file *file)
 {
     static const char *const words[] = {"two-phase", "by sieving", "run by run"};
-    const struct plan *plan = &file->plan;
+    const struct access_plan *plan = &file->plan;
     char runs[64] = "without gaps";
     if (file->rank || !library_hooks->wants_report())
         return;

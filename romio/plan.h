@@ -26,7 +26,7 @@ enum plan_way {
 };
 
 /* How the data of the present view are accessed; by [0] reads, [1] writes. */
-struct plan {
+struct access_plan {
     enum plan_way alone[2];
     enum plan_way together[2]; /* collective; PLAN_TWO_PHASE in all processes or in none */
 };

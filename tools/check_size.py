@@ -86,7 +86,7 @@ def check(root, path):
 def crowded(root):
     """Yield a message for each folder that has too many files."""
     for top in FOLDERS:
-        for folder in [root / top, *(p for p in (root / top).rglob("*") if p.is_dir())]:
+        for folder in (p for p in [root / top, *(root / top).rglob("*")] if p.is_dir()):
             count = sum(p.is_file() and p.suffix != ".pyc" for p in folder.iterdir())
             limit = FOLDER_OF.get(top, FOLDER)
             if count > limit:

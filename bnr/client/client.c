@@ -119,6 +119,12 @@ static void take_attr(const BNR_Init_attr *attr)
     memcpy(&client.attr, attr, attr->size < sizeof(*attr) ? attr->size : sizeof(*attr));
 }
 
+/* There may be more to do at the next turn than answering. */
+static void look_up_soon(void)
+{
+    client.calm = ~atomic_load(client.backend->asks);
+}
+
 int BNR_Init(const BNR_Init_attr *attr)
 {
     if (attr && attr->size < sizeof(attr->size))
@@ -138,7 +144,7 @@ int BNR_Init(const BNR_Init_attr *attr)
     }
     if (!client.count) {
         teams_init(&client.world, client.backend);
-        client.calm = ~atomic_load(client.backend->asks);
+        look_up_soon();
     }
     client.count++;
     if (attr)
@@ -237,7 +243,7 @@ struct backend *backend_take_turns(int (*turn)(void), void (*leave)(void))
 {
     client.leave = leave;
     client.turn = turn;
-    client.calm = ~atomic_load(client.backend->asks);
+    look_up_soon();
     return client.backend;
 }
 
@@ -286,7 +292,7 @@ void client_hear_groups(void)
 {
     (void)hear_mpiexec();
     client.has_groups = 1;
-    client.calm = ~atomic_load(client.backend->asks);
+    look_up_soon();
 }
 
 /* ---- groups ---- */

@@ -255,7 +255,7 @@ static bool is_true_here(struct managed *p)
     return own != NULL;
 }
 
-/* What rank 0 tells all. */
+/* The value of rank 0's key "job". */
 struct managed_job {
     BNR_Gid gid;
     unsigned char secret[16];
@@ -304,17 +304,16 @@ static int take_verdicts(struct managed *p)
     const void *said;
     size_t len;
     int cpus = take_job(p);
-    for (int r = 0; r < p->base.size && cpus > 0; r++) {
+    if (cpus > 0)
+        p->cpus[p->node[0]] = cpus;
+    for (int r = 1; r < p->base.size && cpus > 0; r++) {
         char text[16] = "";
         if (p->local[r])
             continue;
-        if (r && (managed_get(&p->base, r, "mapped", &said, &len, 0) || len >= sizeof(text)))
+        if (managed_get(&p->base, r, "mapped", &said, &len, 0) || len >= sizeof(text))
             return damaged("mapped");
-        if (r) {
-            memcpy(text, said, len);
-            cpus = (int)strtol(text, NULL, 10);
-        }
-        p->cpus[p->node[r]] = cpus;
+        memcpy(text, said, len);
+        p->cpus[p->node[r]] = cpus = (int)strtol(text, NULL, 10);
     }
     return cpus < 0 ? cpus : cpus > 0;
 }

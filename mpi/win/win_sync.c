@@ -24,12 +24,8 @@
 #include "os/clock.h"
 #include "os/log.h"
 
-enum {
-    FLUSHES = 100,
-    LOCKS = 64,
-    /* that pass between two looks at what has happened */
-    UNTIMED = 16 /* locks, as long as they are less than a tick apart, between two looks at the clock */
-};
+/* That pass between two looks at what has happened, and locks less than a tick apart between two looks at the clock. */
+enum { FLUSHES = 100, LOCKS = 64, UNTIMED = 16 };
 
 enum {
     RETURN_NS = 50000, /* so long a member may take a lock again past others, whose turn would cost

@@ -464,7 +464,7 @@ int BNR_Get_note(const char **note);
 /* ---- names ---- */
 
 /*
- * A name stands for a text of the program's, such as where it can be reached. It is kept on all hosts of a job of this
+ * A name stands for a text of the program's, such as an address. It is kept on all hosts of a job of this
  * project's mpiexec, and on mpiexec's; for other processes, on their own. It is looked for on the same hosts, so two jobs of a
  * user know each other's names if they have a host in common. It goes with the job, or with the process.
  */

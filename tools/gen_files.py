@@ -61,7 +61,7 @@ FOLDERS = {
     "bnr/wide": "Jobs over several hosts: the daemon, and what mpiexec has of its kind.",
     "bnr/run": "A job from launch to end, at mpiexec.",
     "bnr/diagnose": "What mpiexec does for `--report` and the hang report.",
-    "bnr/plan": "What a job is: programs, hosts, environments, output.",
+    "bnr/plan": "A job: its programs, hosts, environments, output.",
     "bnr/options": "The command line of mpiexec, which makes a plan.",
     "bnr/tools": "The commands.",
     "diagnose": "The program vireo-diagnose: answers of ranks in, the hang report out.",

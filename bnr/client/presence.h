@@ -2,7 +2,7 @@
 
 /* Deaths among the processes of one host whose launcher tells of none. Each process holds a lock on a byte of the memory
  * that they share, which the kernel gives back at the process's end, and says in the same byte whether it leaves well.
- * Nobody waits for a lock: others look now and then whether it is held. */
+ * No process waits for a lock: others test now and then whether it is held. */
 #ifndef BNR_PRESENCE_H
 #define BNR_PRESENCE_H
 

@@ -36,7 +36,7 @@ int ties_begin(const struct tie_hooks *hooks);
 void ties_end(void);
 /* A descriptor that is readable when ties_step() has something to do; -1: there is none. */
 int ties_fd(void);
-/* For os/net/port.h: what it waits for is ties_step()'s to wait for, too. */
+/* For os/net/port.h: ties_step() waits for a port's descriptors, too. */
 extern const struct os_port_watch ties_watch;
 /* Move what can be moved, after waiting for so many ms at most. Returns whether something happened. */
 bool ties_step(int wait_ms);

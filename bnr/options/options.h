@@ -52,7 +52,7 @@ struct options {
     const char *stdin_file; /* in the place of mpiexec's own, for rank 0; or NULL */
     char **words;           /* made from files and other words; NULL-terminated */
     const char *report_pid; /* where to write it: -, + or a file; NULL: nowhere */
-    const char *doubt; /* what mpiexec is to say before it starts ranks, or NULL */
+    const char *doubt; /* a warning for mpiexec to print before it starts ranks, or NULL */
 };
 
 /* Parse argv[1..argc-1] into o. Strings of argv are borrowed and must outlive o.
@@ -75,7 +75,7 @@ int options_parse_asking(struct options *o, int argc, char **argv, const struct 
 /* Release what o holds. Accepts a zeroed o. */
 void options_free(struct options *o);
 
-/* Print what o->help asks for: what people use on one screen, all options, the manual page in roff, or
+/* Print the help that was asked for: the usual options on one screen, all options, the manual page in roff, or
  * the table of settings. */
 void options_print_help(enum options_help help, FILE *to);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* `mpiexec --attach-info`: what a debugger needs to attach to the ranks of a running job. */
+/* `mpiexec --attach-info`: the processes of a running job, for a debugger that attaches to its ranks. */
 #ifndef BNR_ATTACH_INFO_H
 #define BNR_ATTACH_INFO_H
 

@@ -22,7 +22,7 @@ struct serve_rank {
     bool is_later;  /* ... by TABLE_LATER */
 };
 
-/* Who of this machine has asked in vain for keys of a rank elsewhere: a bit for each place in all. */
+/* The ranks of this host that have asked in vain for keys of a rank elsewhere: a bit for each place in all. */
 struct serve_wish {
     UT_hash_handle hh;
     uint32_t owner;

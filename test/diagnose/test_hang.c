@@ -65,7 +65,7 @@ static const struct {
       "rank 0: waits in MPI_Recv for a message from rank 3 of job 5f3a1c2b (tag 7, bridge), at",
       "rank 1: waits in MPI_Recv for a message from any rank (tag 7, bridge), at",
       "rank 1: 1 message from rank 3 of job 5f3a1c2b not received (tag 8, bridge)",
-      "This job is 0a0b0c0d; ask others for their reports, too.\n"}},
+      "This job is 0a0b0c0d; vireo ps lists it, and others, by these digits.\n"}},
     {"processes of another job in a group of both",
      {HEAD THREAD("MPI_Recv") "A\trecv\t64\t-1\t-1\t7\t0\tposted\n" "C\t64\t4\t0\t2\t\t0-1,@5f3a1c2b:0-1\t\n",
       HEAD THREAD("MPI_Recv") "A\trecv\t64\t0\t0\t7\t0\tposted\n" "C\t64\t4\t1\t2\t\t0-1,@5f3a1c2b:0-1\t\n",

@@ -57,7 +57,7 @@ wanted = ("libmpi_abi.so.1.p/", "libmpi_api.a.p/", "libmpid.a.p/", "libchannels.
 for command in commands:
     if any(part in command["output"] for part in wanted):
         print(os.path.relpath(os.path.join(command["directory"], command["file"]))
-              .replace("op_best_x86", "op_best_any"))
+              .replace("op_best_x86_cpuid", "op_best_any").replace("op_best_x86", "op_best_any"))
 P
 )
 objects=

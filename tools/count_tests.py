@@ -6,12 +6,14 @@ usage: count_tests.py TESTLOG.json
        count_tests.py --conformance FILE.csv
        count_tests.py --matching REGEX BUILD
        count_tests.py --listed FILE KIND BUILD
+       count_tests.py --but FILE BUILD
 
 The first prints what failed, each with the end of its output, and "N passed, N failed, N skipped";
 it fails where a test failed or none passed. The second does so with what test/conformance/run has found; programs that need
 functions which the library does not have yet are skipped. The third prints the names of the tests
 of which the name or a suite matches; the fourth those in lines "KIND NAME" of a file, all of which
-must be there.
+must be there; the fifth all tests but those in lines "SUITE REGEX" of a file: each line must match
+a test of its suite, by its whole name.
 """
 import csv
 import json
@@ -75,11 +77,39 @@ def listed(path, kind, build):
     return 0
 
 
+def but(path, build):
+    listing = subprocess.run(["meson", "introspect", "--tests", build], check=True,
+                             capture_output=True, text=True).stdout
+    with open(path, encoding="utf-8") as file:
+        lines = [line.split(None, 1) for line in file if line.strip() and not line.startswith("#")]
+    patterns = [[suite, re.compile(regex.strip()), False] for suite, regex in lines]
+    kept, left = [], set()
+    for test in json.loads(listing):
+        suites = {suite.split(":", 1)[-1] for suite in test["suite"]}
+        fits = [p for p in patterns if p[0] in suites and p[1].fullmatch(test["name"])]
+        for pattern in fits:
+            pattern[2] = True
+        if fits:
+            left.add(test["name"])
+        else:
+            kept.append(test["name"])
+    idle = [f"{suite} {regex.pattern}" for suite, regex, used in patterns if not used]
+    both = left.intersection(kept)
+    if both:
+        return f"{path}: tests of two suites are called {', '.join(sorted(both))}; rename one"
+    if idle:
+        print(f"{path}: no such test here: {'; '.join(idle)}", file=sys.stderr)
+    print("\n".join(kept))
+    return 0
+
+
 def main(arguments):
     if len(arguments) == 3 and arguments[0] == "--matching":
         return choose(*arguments[1:])
     if len(arguments) == 4 and arguments[0] == "--listed":
         return listed(*arguments[1:])
+    if len(arguments) == 3 and arguments[0] == "--but":
+        return but(*arguments[1:])
     if len(arguments) == 2 and arguments[0] == "--conformance":
         return count(from_conformance(arguments[1]))
     return count(from_meson(arguments[0])) if len(arguments) == 1 else __doc__

@@ -44,7 +44,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=RANKS, help="of every fourth job, at most")
     for name in "mpiexec", "program":
         parser.add_argument(name)
-    parser.add_argument("seeds", type=int, nargs="?", default=60)
+    parser.add_argument("seeds", type=int, nargs="?", default=15)
     parser.add_argument("first", type=int, nargs="?", default=random.randrange(1 << 30))
     args = parser.parse_args()
     count = job.Count()

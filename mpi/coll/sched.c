@@ -38,7 +38,7 @@ void sched_init_at(struct sched *s, const struct sched_place *place, const struc
     s->place = *place;
     s->op = op;
     s->ended = NULL;
-    s->stops = s->broken = s->empties = false;
+    s->stops = s->broken = s->empties = s->lacks = false;
     s->error = MPI_SUCCESS;
     s->misfit.peer = -1;
     s->count = s->next = s->settled = s->held = 0;
@@ -303,21 +303,42 @@ static void note(struct sched *s, int rc)
         s->stops = true;
 }
 
+/* A message has failed with error. Its data are missing here: where that does not end the process,
+ * later messages are of a wrong length, so that no other rank takes a result without them. */
+static __attribute__((noinline)) void note_message(struct sched *s, const struct sched_step *step,
+                                                   int error)
+{
+    note(s, error);
+    s->lacks = true;
+    if (errh_is_fatal(&step->comm->errhandler))
+        s->stops = true;
+}
+
+/* Send nothing where the other side expects something, and a byte where it expects nothing. */
+static __attribute__((noinline)) int send_spoilt(struct sched_step *step, const struct p2p_side *to)
+{
+    MPI_Count bytes = is_empty(step->count, step->type);
+    return p2p_isend_mode(to, "", bytes, MPI_BYTE, MPID_STANDARD, &step->request);
+}
+
 static void start_message(struct sched *s, struct sched_step *step)
 {
     struct p2p_side side = {step->comm, step->comm->context + step->use, step->peer, step->tag};
     int rc;
     if (step->kind == SCHED_SEND) {
-        rc = p2p_isend_mode(&side, step->from, step->count, step->type, MPID_STANDARD,
-                            &step->request);
+        rc = __builtin_expect(s->lacks, 0)
+                 ? send_spoilt(step, &side)
+                 : p2p_isend_mode(&side, step->from, step->count, step->type, MPID_STANDARD,
+                                  &step->request);
         if (step->request == &request_done)
             step->request = NULL;
     } else {
         rc = p2p_irecv(&side, step->to, step->count, step->type, &step->request);
     }
-    if (rc)
+    if (__builtin_expect(rc, 0)) {
         step->request = NULL;
-    note(s, rc);
+        note_message(s, step, rc);
+    }
 }
 
 /* A message does not have the length that is due. Where the error ends the process, nothing more is
@@ -350,8 +371,10 @@ static bool settle(struct sched *s, struct sched_step *step)
         return false;
     if (__builtin_expect(!fits(step), 0))
         note(s, tell_misfit(s, step));
-    note(s, p2p_end(step->request));
+    int rc = p2p_end(step->request);
     step->request = NULL;
+    if (__builtin_expect(rc, 0) && rc != MPI_ERR_TRUNCATE)
+        note_message(s, step, rc);
     return true;
 }
 
@@ -459,7 +482,7 @@ int sched_again(struct sched *s)
 {
     int rc = s->broken ? MPI_ERR_NO_MEM : s->error;
     s->error = MPI_SUCCESS;
-    s->stops = false;
+    s->stops = s->lacks = false;
     s->next = s->settled = 0;
     return rc;
 }

@@ -18,6 +18,8 @@
 #include "mpi/type/type.h"
 
 uint32_t (*fake_p2p_draw)(uint32_t below);
+bool fake_p2p_is_fatal;
+enum mpid_error fake_p2p_error;
 
 /* A send or receive; of equal (context, from, to, tag) the list has the oldest first. */
 struct side {
@@ -110,14 +112,16 @@ int p2p_irecv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Datat
 bool errh_is_fatal(const struct errh_slot *slot)
 {
     (void)slot;
-    return false;
+    return fake_p2p_is_fatal;
 }
 
 int p2p_end(struct request *request)
 {
     if (!mpid_is_complete(&request->dev))
         abort();
-    int rc = request->dev.error == MPID_TRUNCATED ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    int rc = request->dev.error == MPID_TRUNCATED ? MPI_ERR_TRUNCATE
+             : request->dev.error                 ? MPI_ERR_OTHER
+                                                  : MPI_SUCCESS;
     free(request);
     return rc;
 }
@@ -203,8 +207,20 @@ static struct side *first_like(const struct side *like, bool is_send)
     return side;
 }
 
+static void fail(struct side *send, struct side *recv)
+{
+    recv->request->dev.error = fake_p2p_error;
+    fake_p2p_error = MPID_OK;
+    drop(send);
+    drop(recv);
+}
+
 static void transfer(struct side *send, struct side *recv)
 {
+    if (fake_p2p_error) {
+        fail(send, recv);
+        return;
+    }
     size_t len = send->bytes.len;
     if (len > recv->bytes.len) {
         len = recv->bytes.len;

@@ -12,8 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "include/mpid.h"
+
 /* A number from 0 to below - 1. */
 extern uint32_t (*fake_p2p_draw)(uint32_t below);
+
+/* What errh_is_fatal() says. */
+extern bool fake_p2p_is_fatal;
+/* The error that the next receive to be delivered ends in, once; nothing arrives. */
+extern enum mpid_error fake_p2p_error;
 
 /* Deliver one message. Returns whether there was one with its receive. */
 bool fake_p2p_deliver(void);

@@ -15,6 +15,7 @@
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
+#include "mpi/request/request.h"
 #include "mpi/type/type.h"
 
 static struct comm comms[3];
@@ -193,6 +194,56 @@ static void note_end(struct sched *s)
     runs_left--;
 }
 
+/* A rank that has lost a message, though nobody died, gives no other rank a result without it: it
+ * sends nothing more where the error ends it, and otherwise what the others refuse. */
+static void check_lost_message(bool is_fatal)
+{
+    struct sched *s[2];
+    int value = 7, between = 5, result = 3, first, late;
+    for (int i = 0; i < 2; i++) {
+        comms[i] = (struct comm){.size = 2, .peers = 2, .rank = i, .context = 64};
+        s[i] = malloc(sizeof(**s));
+        sched_init(s[i], &comms[i], NULL);
+    }
+    sched_send(s[0], 1, &value, 1, MPI_INT);
+    first = sched_recv(s[0], 1, &result, 1, MPI_INT);
+    sched_await(s[0], 1);
+    sched_recv(s[1], 0, &between, 1, MPI_INT);
+    sched_wait(s[1]);
+    late = sched_send(s[1], 0, &between, 1, MPI_INT);
+    sched_signal(s[1], 0);
+    runs_left = 2;
+    fake_p2p_is_fatal = is_fatal;
+    fake_p2p_error = MPID_NO_MEMORY;
+    sched_start(s[0], note_end);
+    sched_start(s[1], note_end);
+    while (fake_p2p_deliver()) {
+    }
+    assert_int_equal(s[1]->error, MPI_ERR_OTHER);
+    assert_int_equal(result, 3);
+    if (is_fatal) {
+        assert_null(s[1]->steps[late].request);
+        assert_int_equal(runs_left, 1);
+        mpid_cancel(&s[0]->steps[first].request->dev);
+        mpid_cancel(&s[0]->steps[first + 1].request->dev);
+    } else {
+        assert_int_equal(s[0]->error, MPI_ERR_COUNT);
+    }
+    fake_p2p_is_fatal = false;
+    assert_true(fake_p2p_is_empty());
+    for (int i = 0; i < 2; i++) {
+        sched_end(s[i]);
+        free(s[i]);
+        comms[i] = (struct comm){0};
+    }
+}
+
+static void test_lost_message(void **unused)
+{
+    check_lost_message(true);
+    check_lost_message(false);
+}
+
 /* Some ranks of a communicator, in their own order, at a context and tag of their own. */
 static void test_place(void **unused)
 {
@@ -231,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_truncation), cmocka_unit_test(test_call),
         cmocka_unit_test(test_again),      cmocka_unit_test(test_place),
         cmocka_unit_test(test_stop),       cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_lost_message),
     };
     fake_p2p_draw = draw;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@ disconnect, again and again: they are the same after a tenth of the time and at 
 
 usage: cycles.py MPIEXEC JOBS [CYCLES]
 
-JOBS is test/mpi/dynamic/jobs.c. CYCLES is 100, or 2000 where VIREO_TEST_FULL is in the environment.
+JOBS is test/mpi/dynamic/jobs.c. CYCLES is 50, or 2000 where VIREO_TEST_FULL is in the environment.
 """
 import contextlib
 import os
@@ -21,7 +21,7 @@ import marked    # noqa: E402
 LIMIT, EVERY = 900, 0.05 # seconds
 HOSTS = ["--launcher-cmd", "env HOST=%h", "-host", "localhost:2,elsewhere:2"]
 mpiexec, jobs, *rest = sys.argv[1:]
-cycles = int(rest[0]) if rest else 2000 if os.environ.get("VIREO_TEST_FULL") else 100
+cycles = int(rest[0]) if rest else 2000 if os.environ.get("VIREO_TEST_FULL") else 50
 GROWTH_MAX_KB = 128 + cycles / 16
 SHARED_MAX_KB = 2 * 512 + 64 # the pages of a rank's rings of letters (bnr/host/table.h) are there once they have been used
 mark = f"VIREO_TEST_CYCLES={os.getpid()}"

@@ -453,7 +453,8 @@ int win_watch_op(struct win *win, const struct win_op *op, struct win_watched *w
     check_buffers(places, n, &watched->site);
     watched->serial = op->requests ? draw_serial(w) : 0;
     struct board_access access = access_of(w, op);
-    access.site = w->used = board_site(&w->board, &watched->site);
+    access.site = board_site(&w->board, &watched->site);
+    w->used = access.site;
     access.serial = watched->serial;
     give_known(w, op, watched->at);
     int pieces = w->ranks[op->rank] >= 0
@@ -616,7 +617,8 @@ void win_watch_lock(struct win *win, int target, bool exclusive, bool unchecked)
     struct win_watch *w = win->watch;
     struct mpid_call_site site;
     mpid_find_site(&site);
-    uint16_t number = w->began = board_site(&w->board, &site);
+    uint16_t number = board_site(&w->board, &site);
+    w->began = number;
     int first = target < 0 ? 0 : target, end = target < 0 ? win->size : target + 1;
     for (int i = first; i < end; i++) {
         w->locked[i] = number;

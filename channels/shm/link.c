@@ -228,10 +228,12 @@ int shm_link_receive(struct shm_link *link)
     return upcalls;
 }
 
-/* Count the peer's news up, and wake it. */
+/* Count the peer's news up, and wake it. A peer that closes and does not see this is seen to have closed by those who
+ * look at its state later; pairs with retire(). */
 static void tell(struct shm_link *link)
 {
     atomic_fetch_add_explicit(&link->theirs->news, 1, memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst);
     wake(link, ~0u, 1);
 }
 

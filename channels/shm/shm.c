@@ -500,7 +500,8 @@ static void shm_wake(struct chan *base, uint32_t index)
  * told. */
 static void retire(struct shm *shm)
 {
-    atomic_store_explicit(&shm->mine->state, SHM_CLOSED, memory_order_seq_cst);
+    atomic_store_explicit(&shm->mine->state, SHM_CLOSED, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with tell() of a caller, before it looks at state */
     visit_callers(shm, turn_away);
 }
 

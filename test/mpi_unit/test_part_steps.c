@@ -122,7 +122,7 @@ static void end(void)
 
 int main(void)
 {
-    static const struct steps steps = {begin, {ask, wait_and_start}, end, 3};
+    static const struct steps steps = {begin, {ask, wait_and_start}, end, 3, 1};
     printf("1..1\n");
     long orders = steps_run(&steps);
     printf("# %ld orders\n%s 1 - a start is not taken for the one before\n", orders,

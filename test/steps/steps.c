@@ -1,25 +1,107 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Two threads in every order; see steps.h. */
+/* Two threads in every order, and stores that are late; see steps.h. */
 #include "test/steps/steps.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { STEPS_MAX = 4096 }; /* of both: by then they wait for ever */
+enum {
+    STEPS_MAX = 4096, /* of both: by then they wait for ever */
+    LATE_MAX = 64     /* stores of a thread that wait */
+};
+
+/* Kinds of points with two ways to go on. */
+enum { TURN, DELAY, KINDS };
 
 static const struct steps *now;
 static sem_t turn[2], done;
 static bool ended[2];
 static __thread int self = -1;
 
-/* At each point where both could go on: whether the turn changes. */
+/* At each such point: which way it is, and of which kind. */
 static bool changes[STEPS_MAX];
-static int step_count, point_count, planned, change_count;
+static unsigned char kinds[STEPS_MAX];
+static int step_count, point_count, planned, change_count[KINDS];
 static const char *failure;
+
+/* Stores of each thread that are late, in order. */
+static struct late {
+    volatile void *at;
+    unsigned char bytes[8];
+    size_t len;
+    bool total; /* of memory_order_seq_cst */
+} late[2][LATE_MAX];
+static int late_count[2];
+bool steps_light;
+
+/* ---- late stores ---- */
+
+static void arrive(int thread, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct late *l = &late[thread][i];
+        switch (l->len) {
+        case 1: __atomic_store_n((volatile uint8_t *)l->at, *l->bytes, __ATOMIC_SEQ_CST); break;
+        case 2: __atomic_store((volatile uint16_t *)l->at, (uint16_t *)(void *)l->bytes, __ATOMIC_SEQ_CST); break;
+        case 4: __atomic_store((volatile uint32_t *)l->at, (uint32_t *)(void *)l->bytes, __ATOMIC_SEQ_CST); break;
+        default: __atomic_store((volatile uint64_t *)l->at, (uint64_t *)(void *)l->bytes, __ATOMIC_SEQ_CST); break;
+        }
+    }
+    late_count[thread] -= count;
+    memmove(late[thread], late[thread] + count, (size_t)late_count[thread] * sizeof(late[thread][0]));
+}
+
+void steps_fence(void)
+{
+    if (self >= 0)
+        arrive(self, late_count[self]);
+}
+
+void steps_heavy_fence(void)
+{
+    steps_point();
+    steps_fence();
+    if (!steps_light && self >= 0)
+        arrive(!self, late_count[!self]);
+}
+
+int steps_register(void)
+{
+    return steps_light ? -ENOSYS : 0;
+}
+
+/* Stores of that order, and those before them. */
+void steps_load_total(void)
+{
+    int count = self < 0 ? 0 : late_count[self];
+    while (count && !late[self][count - 1].total)
+        count--;
+    if (count)
+        arrive(self, count);
+}
+
+void steps_load(const volatile void *from, void *to, size_t len)
+{
+    for (int i = self < 0 ? 0 : late_count[self]; i-- > 0;)
+        if (late[self][i].at == from) {
+            memcpy(to, late[self][i].bytes, len);
+            return;
+        }
+    switch (len) {
+    case 1: __atomic_load((const volatile uint8_t *)from, (uint8_t *)to, __ATOMIC_SEQ_CST); break;
+    case 2: __atomic_load((const volatile uint16_t *)from, (uint16_t *)to, __ATOMIC_SEQ_CST); break;
+    case 4: __atomic_load((const volatile uint32_t *)from, (uint32_t *)to, __ATOMIC_SEQ_CST); break;
+    default: __atomic_load((const volatile uint64_t *)from, (uint64_t *)to, __ATOMIC_SEQ_CST); break;
+    }
+}
+
+/* ---- turns ---- */
 
 static void switch_to(int other)
 {
@@ -35,7 +117,7 @@ void steps_fail(const char *why)
         failure = why;
     if (self < 0)
         return;
-    sem_post(&done); /* the other thread stays where it is: the process ends soon */
+    sem_post(&done); /* the other thread stays as it is: the process ends soon */
     for (;;)
         sem_wait(&turn[self]);
 }
@@ -46,20 +128,37 @@ static void count_step(void)
         steps_fail("both threads wait for ever");
 }
 
+/* Which way it is at this point; the plain one if no order before this one has come so far. */
+static bool choose(int kind)
+{
+    int at = point_count++;
+    if (at >= planned)
+        changes[at] = false;
+    kinds[at] = (unsigned char)kind;
+    change_count[kind] += changes[at];
+    return changes[at];
+}
+
 void steps_point(void)
 {
     if (self < 0)
         return;
     count_step();
-    if (ended[!self])
-        return;
-    int at = point_count++;
-    if (at >= planned)
-        changes[at] = false;
-    if (!changes[at])
-        return;
-    change_count++;
-    switch_to(!self);
+    if (!ended[!self] && choose(TURN))
+        switch_to(!self);
+}
+
+void steps_store(volatile void *to, const void *from, size_t len, memory_order order)
+{
+    bool waits = self >= 0 && (late_count[self] || (now->delays && !ended[!self] && choose(DELAY)));
+    struct late store = {.at = to, .len = len, .total = order == memory_order_seq_cst};
+    int thread = self < 0 ? 0 : self;
+    memcpy(store.bytes, from, len);
+    if (late_count[thread] == LATE_MAX)
+        steps_fail("too many stores are late");
+    late[thread][late_count[thread]++] = store;
+    if (!waits)
+        arrive(thread, late_count[thread]);
 }
 
 void steps_idle(void)
@@ -67,6 +166,7 @@ void steps_idle(void)
     if (self < 0)
         return;
     count_step();
+    steps_fence();
     if (!ended[!self])
         switch_to(!self);
 }
@@ -76,6 +176,8 @@ static void *run_thread(void *arg)
     self = arg != NULL;
     sem_wait(&turn[self]);
     now->thread[self]();
+    steps_point(); /* before the last late store is seen */
+    steps_fence();
     ended[self] = true;
     if (ended[!self])
         sem_post(&done);
@@ -88,7 +190,9 @@ static void *run_thread(void *arg)
 static bool run_once(void)
 {
     pthread_t id[2];
-    step_count = point_count = change_count = 0;
+    step_count = point_count = 0;
+    memset(change_count, 0, sizeof(change_count));
+    memset(late_count, 0, sizeof(late_count));
     ended[0] = ended[1] = false;
     now->begin();
     pthread_create(&id[0], NULL, run_thread, NULL);
@@ -103,13 +207,13 @@ static bool run_once(void)
     return !failure;
 }
 
-/* The next order: as the last one up to the last point where the turn may change as well. */
+/* The next order: as the last one up to the last point where it may go another way as well. */
 static bool plan_next(void)
 {
-    int used = change_count;
+    const int most[KINDS] = {now->changes, now->delays};
     for (int i = point_count - 1; i >= 0; i--) {
-        used -= changes[i];
-        if (!changes[i] && used < now->changes) {
+        change_count[kinds[i]] -= changes[i];
+        if (!changes[i] && change_count[kinds[i]] < most[kinds[i]]) {
             changes[i] = true;
             planned = i + 1;
             return true;
@@ -120,10 +224,10 @@ static bool plan_next(void)
 
 static void print_order(void)
 {
-    printf("# after %d steps of both: %s; the turn changed after step", step_count, failure);
+    printf("# after %d steps of both: %s; the turn changed (a store was late: -) after point", step_count, failure);
     for (int i = 0; i < point_count; i++)
         if (changes[i])
-            printf(" %d", i);
+            printf(kinds[i] == TURN ? " %d" : " -%d", i);
     printf("\n");
 }
 

@@ -406,7 +406,7 @@ static long native_hear(struct backend *b, void *at, size_t len)
     struct native *n = self_of(b);
     struct mail in = table_come(&n->table, n->slot);
     long got = mail_read(&in, at, len);
-    if (got > 0 && atomic_load(&in.words->is_full) && atomic_exchange(&in.words->is_full, 0))
+    if (got > 0 && mail_has_waiter(&in))
         ring(n);
     return got < 0 ? BNR_ERR_PROTO : got;
 }

@@ -43,9 +43,21 @@ long mail_read(const struct mail *m, void *data, size_t len)
     size_t first = before_end(m, taken, len);
     memcpy(data, m->base + (taken & (m->size - 1)), first);
     memcpy((uint8_t *)data + first, m->base, len - first);
-    /* Sequentially consistent: either the writer sees the room, or this end that it waits. */
-    atomic_store(&m->words->taken, taken + len);
+    atomic_store_explicit(&m->words->taken, taken + len, memory_order_release);
     return (long)len;
+}
+
+/* Two full fences: either the writer sees the room, when it tries once more, or the reader sees that it waits. */
+void mail_say_full(const struct mail *m)
+{
+    atomic_store_explicit(&m->words->is_full, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+bool mail_has_waiter(const struct mail *m)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&m->words->is_full, memory_order_relaxed) && atomic_exchange(&m->words->is_full, 0);
 }
 
 uint64_t mail_waiting(const struct mail *m)

@@ -13,6 +13,7 @@
 #define BNR_MAIL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -37,7 +38,7 @@ enum mail_mode {
 /* The words of a ring. */
 struct mail_words {
     _Alignas(64) _Atomic uint64_t put; /* bytes so far; stored with release after them */
-    _Alignas(64) _Atomic uint64_t taken;
+    _Alignas(64) _Atomic uint64_t taken; /* the same; pairs with mail_write(), and is_full with mail_say_full() */
     _Atomic uint32_t turns;   /* futex: counts reads, for a writer that sleeps */
     _Atomic uint32_t is_full; /* the daemon waits for room: ring when there is some */
 };
@@ -52,6 +53,10 @@ struct mail {
 long mail_write(const struct mail *m, const void *data, size_t len);
 /* Read at most len bytes. Returns how many, or -EPROTO. */
 long mail_read(const struct mail *m, void *data, size_t len);
+/* There was no room: mail_has_waiter() is to say so once there is some. Then the writer tries once more. */
+void mail_say_full(const struct mail *m);
+/* After a read: whether the writer waits for room, and is to be rung. It does not wait any more. */
+bool mail_has_waiter(const struct mail *m);
 /* How many bytes wait to be read. */
 uint64_t mail_waiting(const struct mail *m);
 

@@ -118,7 +118,7 @@ static void write_letters(const struct post *p, struct post_rank *r)
             return;
         if (!write_item(&to, r->first)) {
             /* The rank rings when there is room; it may have made some just now. */
-            atomic_store(&to.words->is_full, 1);
+            mail_say_full(&to);
             if (!write_item(&to, r->first))
                 return;
         }

@@ -226,6 +226,11 @@ static void answer_and_close(void)
     close_player(p);
 }
 
+static void close_only(void)
+{
+    close_player(&players[1]);
+}
+
 static void end_of_reply(void)
 {
     if (players[1].accepted && !players[0].arrived)
@@ -367,7 +372,8 @@ static const struct {
     bool light; /* the kernel has no heavy fence */
 } rows[] = {
     {"a reply is read though its sender has closed",
-     {begin, {call_and_listen, answer_and_close}, end_of_reply, 2, 1}, false},
+     {begin, {call_and_listen, answer_and_close}, end_of_reply, 2, 0}, false},
+    {"a caller is answered by one that closes", {begin, {call_and_listen, close_only}, end_of_reply, 2, 1}, false},
     {"a caller is read though it has closed",
      {begin, {listen_while_calling, call_and_close}, end, 2, 0}, false},
     {"calls that cross are one link", {begin, {call_as_first, call_as_second}, end, 2, 0}, false},

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 struct os_lock {
-    _Atomic uint32_t state;     /* bits, see lock.c; 0: free */
-    _Atomic uint32_t handed_us; /* when a starved thread last got it; the clock's low bits */
+    _Atomic uint32_t state;     /* bits, see lock.c; 0: free. Taken with acquire, given up with release */
+    _Atomic uint32_t handed_us; /* when a starved thread last got it; the clock's low bits. A hint, so relaxed */
 };
 
 #define OS_LOCK_INIT \

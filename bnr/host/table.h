@@ -163,13 +163,14 @@ struct table_page {
     uint32_t answer_len;       /* bytes */
     uint32_t reserved[9];
 
-    _Alignas(64) _Atomic uint64_t log_used; /* watermark of the log */
-    _Atomic uint32_t puts;                  /* futex: counts puts */
-    _Atomic uint32_t get_waiters; /* whether some process sleeps on puts, or is about to */
-    _Atomic uint64_t awaited;     /* bit s % 64: the rank at slot s wants news of the next put */
+    _Alignas(64) _Atomic uint64_t log_used; /* watermark of the log, stored with release after the entry */
+    _Atomic uint32_t puts;                  /* futex: counts puts, after log_used */
+    _Atomic uint32_t get_waiters; /* whether some process sleeps on puts, or is about to; in one order with puts */
+    _Atomic uint64_t awaited;     /* bit s % 64: the rank at slot s wants news of the next put; set before it looks at
+                                   * the log, taken after a put: see give_news() */
     _Atomic uint32_t news;        /* futex: counts what this rank wanted, and may have come */
 
-    _Alignas(64) _Atomic uint32_t fence_arrivals; /* in all fences, of all ranks */
+    _Alignas(64) _Atomic uint32_t fence_arrivals; /* in all fences, of all ranks; after puts */
     _Alignas(64) _Atomic uint32_t fence_done;     /* futex: fences complete */
     _Atomic uint32_t fence_failed; /* the first that has failed; stored before fence_done */
 

@@ -45,9 +45,10 @@ _Static_assert(sizeof(struct shm_ring_slot) == 64, "a slot is one cache line");
 
 /* The line through which the consumer answers. */
 struct shm_ring_credit {
-    _Atomic uint32_t received; /* position up to which slots and chunks are free again */
-    _Atomic uint32_t heard;    /* number of the caller's attempt that was answered last */
-    _Atomic uint32_t refusal;  /* number << 8 | answer of the attempt refused last */
+    _Atomic uint32_t received; /* position up to which slots and chunks are free again: stored after they were
+                                * read, pairs with shm_ring_refresh() */
+    _Atomic uint32_t heard;    /* number of the caller's attempt that was answered last; its owner alone reads it */
+    _Atomic uint32_t refusal;  /* number << 8 | answer of the attempt refused last; pairs with shm_link_answer() */
 };
 
 /* The producer's end, private. */

@@ -71,28 +71,28 @@ struct shm_header {
     uint64_t magic;    /* random; stands also in the owner's memory ... */
     uint64_t magic_at; /* ... here, for a probe to read */
     uint32_t heavy;    /* the owner can use os_heavy_fence() */
-    _Atomic uint32_t state;
+    _Atomic uint32_t state; /* OPEN: stored with release, all above it first. CLOSED: see retire() */
     uint32_t pad[8];
 
     _Atomic uint32_t sleeping; /* stored before, looked at after, a heavy fence */
-    _Atomic uint32_t doorbell; /* the word to sleep on */
-    _Atomic uint32_t news;     /* counts new attempts and refusals */
-    _Atomic uint32_t unheard;  /* set by a peer that cannot send a datagram to bell */
-    _Atomic uint32_t cpu;      /* where the owner went to sleep */
+    _Atomic uint32_t doorbell; /* the word to sleep on; counted up after what the sleeper is to find */
+    _Atomic uint32_t news;     /* counts new attempts and refusals, after them; pairs with visit_callers() */
+    _Atomic uint32_t unheard;  /* set by a peer that cannot send a datagram to bell; alone, so relaxed */
+    _Atomic uint32_t cpu;      /* where the owner went to sleep; a hint, so relaxed */
     uint32_t more_pad[11];
 
-    _Atomic uint32_t bell_len; /* 0: no socket yet */
+    _Atomic uint32_t bell_len; /* 0: no socket yet; stored with release after bell, pairs with send_datagram() */
     struct sockaddr_un bell;   /* datagrams to it wake a sleeper with SHM_SLEEP_FD */
 
-    _Alignas(2048) _Atomic uint64_t called[SHM_RANKS_MAX / 64]; /* bit: has ever called */
+    _Alignas(2048) _Atomic uint64_t called[SHM_RANKS_MAX / 64]; /* bit: has ever called; set after attempt */
 };
 
 _Static_assert(sizeof(struct shm_header) == SHM_HEADER_SIZE, "a header is one page");
 
 /* What two processes tell each other outside of the ring; in the receiver's region. */
 struct shm_lines {
-    _Atomic uint64_t attempt; /* the caller's: number << 32 | first position; 0: none */
-    _Atomic uint32_t sent;    /* the caller's position when it last unlinked */
+    _Atomic uint64_t attempt; /* the caller's: number << 32 | first position; 0: none. Pairs with new_attempt() */
+    _Atomic uint32_t sent;    /* the caller's position when it last unlinked; it alone reads it */
     uint32_t pad[13];
     struct shm_ring_credit credit; /* the owner's */
     uint32_t more_pad[13];

@@ -43,7 +43,7 @@ static struct {
 
 /* Others read this number to see that they read this process. It is random, and made with the first region; 0 is
  * believed of no process. */
-static _Atomic uint64_t proof;
+static _Atomic uint64_t proof; /* alone: what agree() tells orders the rest */
 
 /* Memories with long chunks that this process has made, and uses. */
 static _Atomic int long_memories;

@@ -25,6 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* All changes are in one order (memory_order_seq_cst): a member that lets the next one go looks for
+ * sleepers after that, and one that sleeps is counted before it looks again. */
 struct win_queue {
     _Atomic uint32_t next;     /* ticket to be taken */
     _Atomic uint32_t serving;  /* ticket whose turn it is */

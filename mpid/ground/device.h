@@ -113,7 +113,7 @@ struct device {
     void (*_Atomic each_comm)(bool (*take)(void *arg, const struct mpid_comm_view *view), void *arg);
     void (*_Atomic contexts_of)(const struct mpid_gid *gid, uint32_t rank,
                                 void (*fail)(uint32_t context));
-    _Atomic int sleepers;
+    _Atomic int sleepers; /* changed and looked at under the lock */
     uint32_t turns, looks; /* looks: turns of callers that do not wait */
     uint64_t moved_ns, final_ns; /* when a rendezvous was last done with */
 };
@@ -127,7 +127,7 @@ static inline bool device_is_asked(void)
     return __builtin_expect(atomic_load_explicit(&device_asked, memory_order_relaxed), 0);
 }
 
-/* Completions wait to be delivered (mpid/wait/deliver.h). */
+/* Completions wait to be delivered (mpid/wait/deliver.h). A hint for those without the lock, which guards them. */
 extern _Atomic bool device_delivers;
 
 /* The news by now. */

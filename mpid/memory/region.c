@@ -26,7 +26,8 @@
 
 /* At the beginning of the memory. */
 struct head {
-    _Alignas(REGION_HEAD) _Atomic uint32_t users; /* that have not closed it */
+    _Alignas(REGION_HEAD) _Atomic uint32_t users; /* that have not closed it. Counted down after their last
+                                                     * access; pairs with the owner, before it uses the memory again */
 };
 
 _Static_assert(sizeof(struct head) == REGION_HEAD, "the data begin on a line of their own");

@@ -273,7 +273,7 @@ static void sleep_beside(struct sleeper *me, bool (*is_done)(void *arg), void *a
     os_unlock(&device.lock);
 }
 
-_Atomic uint32_t sleep_awake;
+_Atomic uint32_t sleep_awake; /* a hint, so relaxed */
 
 void sleep_once(struct wait *wait, const struct mpid_condition *condition, void *arg)
 {

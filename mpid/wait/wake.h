@@ -43,7 +43,8 @@ struct sleeper {
     bool anything; /* it cannot say what it waits for */
     bool linked;
     bool on_channels;
-    _Atomic uint32_t woken;
+    _Atomic uint32_t woken; /* stored after the news, and the last that its waker does with it; pairs with
+                             * sleep_beside() */
 };
 
 /* Those that sleep; sleep.c sees to all but the first three. */

@@ -19,7 +19,7 @@ enum {
 
 struct os_shelf {
     size_t size; /* bytes per element, set by the owner; the other fields are 0 at first */
-    char *_Atomic parts[OS_SHELF_PARTS];
+    char *_Atomic parts[OS_SHELF_PARTS]; /* stored with release once zeroed; pairs with os_shelf_at() */
 };
 
 /* Make sure that an element exists. Returns 0 or -ENOMEM. */

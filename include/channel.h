@@ -466,6 +466,10 @@ struct chan_ops {
      * begun (see served). Returns 0; 1, where card() writes something else from now on; or -errno.
      * NULL: it listens since it was opened, or none of them can come over this channel. */
     int (*serve)(struct chan *chan);
+
+    /* A link takes something of which a process has few, such as a descriptor: the device lets idle ones go where there
+     * are many. Both sides say so by packets first, and unlink() follows on each. */
+    bool scarce;
 };
 
 /* Built-in channels, best first, NULL-terminated; the build writes it. */

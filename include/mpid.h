@@ -659,7 +659,7 @@ enum mpid_level {
 
 enum {
     MPID_CHANNELS_MAX = 8, /* that can be built in */
-    MPID_STATES = 10,      /* of a connection */
+    MPID_STATES = 12,      /* of a connection */
     MPID_ENGINES = 3       /* of a rendezvous: streamed, pulled by the receiver, split */
 };
 
@@ -669,6 +669,7 @@ struct mpid_stats {
     uint64_t unexpected;                /* messages that came before their receive */
     uint64_t engine[MPID_ENGINES];      /* rendezvous that this process has received by each */
     uint64_t connections[MPID_STATES];  /* in each state now */
+    uint64_t left;                      /* connections that were let go, as they were idle */
     uint64_t sleeps, sleep_ns;          /* of waits; their length */
     uint64_t yields;                    /* of the processor, by waits */
     uint64_t wakes;                     /* of sleeping processes and threads, by this one */

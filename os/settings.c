@@ -55,6 +55,17 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                        "longer. Also how long nothing may come of what a process "
                                        "has sent that has ended.",
                                        OS_UNTIL_END, false},
+    [OS_SETTING_CONNECTIONS_MOST] = {"connections_most", OS_TYPE_INT, "1024", "",
+                                     "How many connections over tcp a process has before idle ones "
+                                     "are closed, from the one that was used longest ago; they come "
+                                     "back at the next message. No more than half of the descriptors "
+                                     "that the process may have. 0: all are kept.",
+                                     OS_UNTIL_START, false},
+    [OS_SETTING_CONNECTIONS_IDLE_MS] = {"connections_idle_ms", OS_TYPE_INT, "1000", "ms",
+                                        "How long no message has gone either way before a "
+                                        "connection counts as idle; 0 while three quarters of the "
+                                        "descriptors are in use.",
+                                        OS_UNTIL_START, false},
     [OS_SETTING_REPORT] = {"report", OS_TYPE_BOOL, "0", "",
                            "Whether ranks tell mpiexec at the end which channel each pair used; "
                            "mpiexec --report sets it.",

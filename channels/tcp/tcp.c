@@ -407,4 +407,5 @@ const struct chan_ops chan_tcp = {
     .forked = tcp_forked,
     .stage = tcp_stage,
     .serve = tcp_serve,
+    .scarce = true,
 };

@@ -106,6 +106,9 @@ static const struct pvar_row rows[] = {
     {"peer_channel", "Channel that each process of a communicator is reached by.",
      FROM_PEER_CHANNEL, MPI_T_PVAR_CLASS_STATE, TOOL_CONNECTIONS, BASIC, 0, 0},
 
+    {"connections_let_go", "Connections that were idle, and that this process and its peer have closed.", FROM_STATS,
+     COUNTER, TOOL_CONNECTIONS, BASIC, STATS(left)},
+
     {"wait_idle_time", "Seconds that waits had nothing to do, asleep or not, of all threads.",
      FROM_TIME, TIMER, TOOL_WAITING, BASIC, STATS(idle_ns)},
     {"wait_sleep_time", "Seconds that waits have slept, of all threads.", FROM_TIME, TIMER,

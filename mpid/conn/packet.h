@@ -16,6 +16,7 @@
  *   CREDIT    type                 bytes        -
  *   CLOSE     type                 0 or 1       -
  *   NOTICE    type|context         any          of the layer above, MPID_NOTICE_MAX at most
+ *   LEAVE     type|step            -            -
  *
  * Each kind belongs to one module, which adds it to a table by packet_add() when the device starts.
  */
@@ -41,6 +42,7 @@ enum packet_type {
     PACKET_CREDIT,
     PACKET_CLOSE,
     PACKET_NOTICE,
+    PACKET_LEAVE,
     PACKET_TYPES,
     PACKET_KINDS = 32 /* numbers that a kind may have lie below */
 };

@@ -23,7 +23,8 @@ const struct vc_above *vc_above;
 static const char *const vc_names[VC_STATES] = {
     [VC_UNBOUND] = "unbound",         [VC_BINDING] = "binding",
     [VC_CONNECTING] = "connecting",   [VC_ACCEPTING] = "accepting",
-    [VC_OPEN] = "open",               [VC_LOCAL_CLOSE] = "closed by us",
+    [VC_OPEN] = "open",               [VC_LEAVING] = "let go by us",
+    [VC_LEFT] = "let go by the peer", [VC_LOCAL_CLOSE] = "closed by us",
     [VC_REMOTE_CLOSE] = "closed by the peer", [VC_CLOSE_ACKED] = "closed by both",
     [VC_CLOSED] = "closed",           [VC_FAILED] = "failed",
 };
@@ -32,7 +33,8 @@ static const char *const vc_event_names[VC_EVENTS] = {
     [VC_NEED] = "need",     [VC_LINKED] = "linked",   [VC_ASKED] = "asked",
     [VC_OPENED] = "opened", [VC_REFUSED] = "refused", [VC_CLOSE] = "close",
     [VC_CLOSE_0] = "close(0)", [VC_CLOSE_1] = "close(1)", [VC_LOST] = "lost",
-    [VC_REOPEN] = "reopen", [VC_FORGET] = "forget",
+    [VC_REOPEN] = "reopen", [VC_FORGET] = "forget", [VC_LEAVE] = "leave",
+    [VC_YIELD] = "yield",   [VC_STAY] = "stay",
 };
 
 enum { NONE = VC_STATES }; /* cannot happen */
@@ -40,27 +42,44 @@ enum { NONE = VC_STATES }; /* cannot happen */
 /* From state by event to state. */
 static const uint8_t vc_next[VC_STATES][VC_EVENTS] = {
     /*                    NEED           LINKED         ASKED         OPENED   REFUSED
-     *                    CLOSE          CLOSE_0        CLOSE_1       LOST     REOPEN   FORGET */
-    [VC_UNBOUND] =       {VC_BINDING,    NONE,          VC_ACCEPTING, NONE,    NONE,
-                          VC_CLOSED,     NONE,          NONE,         VC_FAILED, NONE,  NONE},
-    [VC_BINDING] =       {VC_BINDING,    VC_CONNECTING, VC_ACCEPTING, NONE,    NONE,
-                          NONE,          NONE,          NONE,         VC_FAILED, NONE,  NONE},
+     *                    CLOSE          CLOSE_0        CLOSE_1       LOST     REOPEN   FORGET
+     *                    LEAVE          YIELD          STAY */
+    [VC_UNBOUND] =       {VC_BINDING, NONE, VC_ACCEPTING, NONE, NONE,
+                          VC_CLOSED, NONE, NONE, VC_FAILED, NONE, NONE,
+                          NONE, NONE, NONE},
+    [VC_BINDING] =       {VC_BINDING, VC_CONNECTING, VC_ACCEPTING, NONE, NONE,
+                          NONE, NONE, NONE, VC_FAILED, NONE, NONE,
+                          NONE, NONE, NONE},
     [VC_CONNECTING] =    {VC_CONNECTING, VC_CONNECTING, VC_ACCEPTING, VC_OPEN, VC_CONNECTING,
-                          NONE,          NONE,          NONE,         VC_FAILED, NONE,  NONE},
-    [VC_ACCEPTING] =     {VC_ACCEPTING,  NONE,          NONE,         VC_OPEN, NONE,
-                          NONE,          NONE,          NONE,         VC_FAILED, NONE,  NONE},
-    [VC_OPEN] =          {VC_OPEN,       NONE,          NONE,         VC_OPEN, VC_CONNECTING,
-                          VC_LOCAL_CLOSE, VC_REMOTE_CLOSE, NONE,      VC_FAILED, VC_OPEN, NONE},
-    [VC_LOCAL_CLOSE] =   {VC_LOCAL_CLOSE, NONE,         NONE,         VC_LOCAL_CLOSE, VC_CONNECTING,
-                          NONE,          VC_CLOSE_ACKED, VC_CLOSED,   VC_FAILED, VC_OPEN, NONE},
-    [VC_REMOTE_CLOSE] =  {VC_REMOTE_CLOSE, NONE,        NONE,         VC_REMOTE_CLOSE, NONE,
-                          VC_CLOSE_ACKED, NONE,         NONE,         VC_FAILED, VC_OPEN, NONE},
-    [VC_CLOSE_ACKED] =   {VC_CLOSE_ACKED, NONE,         NONE,         NONE,    NONE,
-                          NONE,          NONE,          VC_CLOSED,    VC_CLOSED, VC_OPEN, NONE},
-    [VC_CLOSED] =        {NONE,          NONE,          NONE,         NONE,    NONE,
-                          VC_CLOSED,     NONE,          NONE,         VC_CLOSED, VC_OPEN, VC_UNBOUND},
-    [VC_FAILED] =        {VC_FAILED,     NONE,          NONE,         NONE,    NONE,
-                          VC_FAILED,     NONE,          NONE,         VC_FAILED, NONE,  NONE},
+                          NONE, NONE, NONE, VC_FAILED, NONE, NONE,
+                          NONE, NONE, NONE},
+    [VC_ACCEPTING] =     {VC_ACCEPTING, NONE, NONE, VC_OPEN, NONE,
+                          NONE, NONE, NONE, VC_FAILED, NONE, NONE,
+                          NONE, NONE, NONE},
+    [VC_OPEN] =          {VC_OPEN, NONE, NONE, VC_OPEN, VC_CONNECTING,
+                          VC_LOCAL_CLOSE, VC_REMOTE_CLOSE, NONE, VC_FAILED, VC_OPEN, NONE,
+                          VC_LEAVING, VC_LEFT, NONE},
+    [VC_LEAVING] =       {VC_LEAVING, NONE, NONE, NONE, NONE,
+                          NONE, VC_REMOTE_CLOSE, NONE, VC_FAILED, VC_LEAVING, VC_UNBOUND,
+                          NONE, VC_LEFT, VC_OPEN},
+    [VC_LEFT] =          {VC_LEFT, NONE, NONE, NONE, NONE,
+                          NONE, NONE, NONE, VC_FAILED, VC_LEFT, VC_UNBOUND,
+                          NONE, NONE, VC_OPEN},
+    [VC_LOCAL_CLOSE] =   {VC_LOCAL_CLOSE, NONE, NONE, VC_LOCAL_CLOSE, VC_CONNECTING,
+                          NONE, VC_CLOSE_ACKED, VC_CLOSED, VC_FAILED, VC_OPEN, NONE,
+                          NONE, NONE, NONE},
+    [VC_REMOTE_CLOSE] =  {VC_REMOTE_CLOSE, NONE, NONE, VC_REMOTE_CLOSE, NONE,
+                          VC_CLOSE_ACKED, NONE, NONE, VC_FAILED, VC_OPEN, NONE,
+                          NONE, NONE, NONE},
+    [VC_CLOSE_ACKED] =   {VC_CLOSE_ACKED, NONE, NONE, NONE, NONE,
+                          NONE, NONE, VC_CLOSED, VC_CLOSED, VC_OPEN, NONE,
+                          NONE, NONE, NONE},
+    [VC_CLOSED] =        {NONE, NONE, NONE, NONE, NONE,
+                          VC_CLOSED, NONE, NONE, VC_CLOSED, VC_OPEN, VC_UNBOUND,
+                          NONE, NONE, NONE},
+    [VC_FAILED] =        {VC_FAILED, NONE, NONE, NONE, NONE,
+                          VC_FAILED, NONE, NONE, VC_FAILED, NONE, NONE,
+                          NONE, NONE, NONE},
 };
 
 const char *vc_state_name(enum vc_state state)
@@ -79,6 +98,7 @@ static struct vc *engaged, *standing;
 static void list_standing(struct vc *vc, bool stands)
 {
     vc->standing = stands;
+    vc->used = UINT64_MAX; /* idle_look() is to find it used */
     if (stands)
         DL_APPEND2(standing, vc, standing_prev, standing_next);
     else
@@ -92,7 +112,9 @@ static void enter(struct vc *vc, enum vc_state next)
     bool was = vc->state >= VC_BINDING && vc->state <= VC_ACCEPTING;
     bool is = next >= VC_BINDING && next <= VC_ACCEPTING;
     device.binding += (int)is - (int)was;
+    device.leaving -= vc_is_leaving(vc);
     vc->state = (uint8_t)next;
+    device.leaving += vc_is_leaving(vc);
     if (stands != vc->standing)
         list_standing(vc, stands);
     if (next != (enum vc_state)old_state)
@@ -209,7 +231,18 @@ void vc_each_standing(void (*visit)(struct vc *vc, void *arg), void *arg)
         visit(vc, arg);
 }
 
-void vc_drop_link(struct vc *vc)
+struct vc *vc_standing(void)
+{
+    return standing;
+}
+
+void vc_stands_last(struct vc *vc)
+{
+    DL_DELETE2(standing, vc, standing_prev, standing_next);
+    DL_APPEND2(standing, vc, standing_prev, standing_next);
+}
+
+static void unlink_vc(struct vc *vc)
 {
     struct chan_link *link = vc->bound;
     vc->bound = NULL;
@@ -217,6 +250,11 @@ void vc_drop_link(struct vc *vc)
         vc->last_ops = link->ops;
         link->ops->unlink(link);
     }
+}
+
+void vc_drop_link(struct vc *vc)
+{
+    unlink_vc(vc);
     while (vc->control_head) {
         struct control *control = vc->control_head;
         vc->control_head = control->next;
@@ -318,7 +356,7 @@ void vc_control(struct vc *vc, const struct chan_head *head, const void *payload
 {
     if (vc->state >= VC_CLOSED && !vc->bound)
         return; /* there is nobody to tell any more */
-    if (!vc->control_head && vc_is_up(vc)) {
+    if (!vc->control_head && vc_is_up(vc) && vc->state != VC_LEFT) {
         struct chan_data data = {.base = payload, .len = len};
         if (vc->bound->send(vc->bound, head, &data) == 0) {
             if (vc->peer.rank == device.env.rank)
@@ -412,6 +450,27 @@ bool vc_is_shut(const struct vc *vc)
     return vc->state == VC_REMOTE_CLOSE && !vc->foreign && !(device.used & MPID_SESSIONS);
 }
 
+/* Nothing that was sent before counts any more, on either side. */
+static void begin_anew(struct vc *vc)
+{
+    opening_free(vc);
+    vc->link = &vc->stand_in;
+    stats_counts(vc)->credit_back += device.eager_credit - (uint64_t)vc->credit;
+    vc->credit = (int64_t)device.eager_credit;
+    stats_counts(vc)->credit_given += device.credit_step - (uint64_t)vc->due;
+    vc->due = (int64_t)device.credit_step;
+}
+
+void vc_forget_link(struct vc *vc)
+{
+    vc_event(vc, VC_FORGET);
+    unlink_vc(vc);
+    begin_anew(vc);
+    if (vc->send_head || vc->control_head)
+        connect_start(vc);
+    vc_check(vc);
+}
+
 void vc_reopen(struct vc *vc)
 {
     if (vc->foreign && vc->state == VC_CLOSED)
@@ -422,12 +481,7 @@ void vc_reopen(struct vc *vc)
             vc_let_go(vc);
     } else if (!vc->bound && vc->state == VC_CLOSED) {
         vc_event(vc, VC_FORGET);
-        opening_free(vc);
-        vc->link = &vc->stand_in;
-        stats_counts(vc)->credit_back += device.eager_credit - (uint64_t)vc->credit;
-        vc->credit = (int64_t)device.eager_credit;
-        stats_counts(vc)->credit_given += device.credit_step - (uint64_t)vc->due;
-        vc->due = (int64_t)device.credit_step;
+        begin_anew(vc);
         if (vc->send_head)
             connect_start(vc);
         else if (vc->foreign && vc->refs)
@@ -450,6 +504,8 @@ static void close_arrived(struct vc *vc, const struct chan_head *head, const voi
         send_close(vc, 1);
     else if (vc_is_shut(vc))
         vc_above->unwanted(vc);
+    else if (before == VC_LEAVING)
+        vc_mark_busy(vc); /* messages have waited */
     if (vc->foreign && vc->state == VC_REMOTE_CLOSE)
         vc_close(vc); /* the peer needs the link no more; this process may need another one */
     if (vc->foreign && vc->state == VC_CLOSED)

@@ -14,11 +14,13 @@
  *   OPEN --refused--> CONNECTING, where the link was used before the peer had answered
  *   OPEN --close--> LOCAL_CLOSE --peer's CLOSE--> CLOSE_ACKED --> CLOSED
  *   OPEN --peer's CLOSE--> REMOTE_CLOSE --close--> CLOSE_ACKED --> CLOSED
+ *   OPEN --leave--> LEAVING --the peer agrees--> UNBOUND, --does not--> OPEN
+ *   OPEN --the peer leaves, and we agree--> LEFT --it has--> UNBOUND, --it stays--> OPEN
  *   any --lost, no candidate left--> FAILED
  *   closed, or closing with a peer that does not answer --reopen--> OPEN, --forget--> UNBOUND
  *
  * A VC to a process of another group is closed once nobody needs it, and then unbound again:
- * mpid/conn/foreign.h. Others are closed in MPI_Finalize.
+ * mpid/conn/foreign.h. Others are closed in MPI_Finalize, or let go while they are idle: mpid/conn/leave.h.
  *
  * The whole table is vc_next[] in vc.c. The device's lock guards everything.
  */
@@ -41,6 +43,8 @@ enum vc_state {
     VC_CONNECTING,   /* we have begun a link, or wait for the peer's */
     VC_ACCEPTING,    /* the peer has begun a link, and we have said yes */
     VC_OPEN,         /* bound: link is the channel's */
+    VC_LEAVING,      /* it is idle, and we have asked the peer to let it go */
+    VC_LEFT,         /* the peer has asked, and we send nothing before its next word */
     VC_LOCAL_CLOSE,  /* we have sent CLOSE(0) and wait for the peer's CLOSE */
     VC_REMOTE_CLOSE, /* the peer has sent CLOSE(0): it answers, but receives no message */
     VC_CLOSE_ACKED,  /* we have sent CLOSE(1) and wait for the peer's CLOSE(1) */
@@ -60,7 +64,10 @@ enum vc_event {
     VC_CLOSE_1, /* the peer is done and knows that we are */
     VC_LOST,    /* no way to the peer, or none any more */
     VC_REOPEN,  /* the world model has ended here, but the link stands */
-    VC_FORGET,  /* the same, and there is no link */
+    VC_FORGET,  /* the same, and there is no link; or both have let it go */
+    VC_LEAVE,   /* we ask the peer to let the link go */
+    VC_YIELD,   /* the peer asks so, and we agree */
+    VC_STAY,    /* one of the two does not let it go */
     VC_EVENTS
 };
 
@@ -134,6 +141,8 @@ struct vc {
     uint8_t failure; /* enum mpid_error of sends, once FAILED */
     uint8_t long_double; /* the peer's: enum vc_long_double */
     uint32_t unfinished; /* rendezvous sends that wait for the peer */
+    uint32_t kept;       /* unexpected messages from there */
+    uint64_t used, used_ns; /* messages as idle_look() has last seen, and when it saw more than before */
     uint32_t refs;       /* mpid_vc_get() less mpid_vc_put(), and the unexpected messages from there */
     struct rates *rates; /* [RATE_CLASSES]; NULL: nothing was measured */
     struct chan_link stand_in;
@@ -189,6 +198,9 @@ void vc_each(void (*visit)(struct vc *vc, void *arg), void *arg);
  * is being made, or stands and is not closed: in no order. visit frees none. */
 void vc_each_engaged(void (*visit)(struct vc *vc, void *arg), void *arg);
 void vc_each_standing(void (*visit)(struct vc *vc, void *arg), void *arg);
+/* The first of the latter; NULL: there is none. It is moved behind all others. */
+struct vc *vc_standing(void);
+void vc_stands_last(struct vc *vc);
 /* A VC gets a send or a control packet. */
 void vc_engage_slow(struct vc *vc);
 static inline void vc_engage(struct vc *vc)
@@ -211,6 +223,12 @@ static inline bool vc_has_work(const struct vc *vc)
 static inline bool vc_is_up(const struct vc *vc)
 {
     return vc->bound && vc->state >= VC_OPEN && vc->state <= VC_CLOSED;
+}
+
+/* Whether the link may be about to go, so that messages wait. */
+static inline bool vc_is_leaving(const struct vc *vc)
+{
+    return vc->state == VC_LEAVING || vc->state == VC_LEFT;
 }
 
 /* Whether nothing can be sent any more, unless it is opened again. */
@@ -248,7 +266,7 @@ bool vc_is_shut(const struct vc *vc);
  * none. */
 static inline void vc_let_go(struct vc *vc)
 {
-    vc->link = vc_is_shut(vc) ? &vc->stand_in : vc->bound;
+    vc->link = vc_is_shut(vc) || vc_is_leaving(vc) ? &vc->stand_in : vc->bound;
 }
 
 /* The link has been refused: what it had taken waits, together with the rest, for another. */
@@ -262,6 +280,8 @@ void vc_control_free(struct control *control);
 /* Give up the link and the control packets that wait for it. */
 void vc_drop_link(struct vc *vc);
 
+/* Both sides have let the link go: the VC is as before the first contact. Packets that wait connect again. */
+void vc_forget_link(struct vc *vc);
 /* Of a process of another group: close it, if nobody needs it any more. */
 void vc_retire(struct vc *vc);
 /* Begin to close; progress does the rest. */

@@ -86,6 +86,9 @@ struct device {
     int foreign_count; /* VCs to processes of other groups */
     int binding;         /* VCs whose card is awaited, or that connect */
     struct opening *openings;  /* of those, what we do about it */
+    int leaving;         /* VCs whose link may be about to go, as it is idle */
+    const struct chan *crowd; /* a channel whose links are scarce, and more than so many of which are too many; ... */
+    int crowd_most;           /* ... NULL: none */
     uint64_t eager_credit, credit_step; /* bytes that a peer may hold; bytes given back at once */
     unsigned used;    /* enum mpid_model: the models so far; the world model no longer once it is
                        * over */
@@ -119,6 +122,12 @@ struct device {
 };
 
 extern struct device device;
+
+/* Whether idle links are to be let go. */
+static inline bool device_is_crowded(void)
+{
+    return __builtin_expect(device.crowd && device.crowd->links > device.crowd_most, 0);
+}
 
 /* mpiexec asks what this process waits for, and its answer is being gathered (mpid/tell/hang.h). */
 extern _Atomic bool device_asked;

@@ -24,6 +24,7 @@ struct stats {
     uint64_t engine[MPID_ENGINES];
     uint64_t kept, kept_most; /* bytes of unexpected messages */
     uint64_t wakes;           /* of threads of this process */
+    uint64_t left;            /* connections that were let go, as they were idle */
     struct mpid_traffic gone[MPID_CHANNELS_MAX + 1]; /* of connections that are there no more: over
                                                       * none, and over each channel */
 };

@@ -80,6 +80,7 @@ static void keep_vc(struct unexpected *u, struct vc *vc)
 {
     u->vc = vc;
     vc->refs++;
+    vc->kept++;
 }
 
 /* A message for which there is no memory. u may be NULL. */
@@ -98,8 +99,10 @@ void recv_forget(struct unexpected *u)
         device.stats.kept -= u->total;
     if (u->data != u->inline_data)
         free(u->data);
-    if (u->vc)
+    if (u->vc) {
+        u->vc->kept--;
         vc_put(u->vc);
+    }
     match_forget(&device.match, u);
 }
 

@@ -384,9 +384,9 @@ static bool drain_control(struct vc *vc)
 bool send_drain(struct vc *vc)
 {
     bool moved = false;
-    if (!vc_is_up(vc))
+    if (!vc_is_up(vc) || vc->state == VC_LEFT)
         return false;
-    if (!drain_control(vc) || (vc->foreign && vc->state != VC_OPEN))
+    if (!drain_control(vc) || (vc->foreign && vc->state != VC_OPEN) || vc->state == VC_LEAVING)
         return false;
     while (vc->send_head) {
         struct mpid_request *request = vc->send_head;

@@ -12,6 +12,7 @@
 
 #include "mpid/conn/connect.h"
 #include "mpid/conn/foreign.h"
+#include "mpid/conn/idle.h"
 #include "mpid/conn/module.h"
 #include "mpid/conn/ports.h"
 #include "mpid/conn/vc.h"
@@ -108,6 +109,7 @@ static void connect_rooms(void)
         .judge = lost_look,
         .part = parted_poll,
         .vanish = connect_end_vanished,
+        .let_go = idle_look,
         .say = hang_poll,
         .say_looking = hang_tell_poll,
         .say_waiting = hang_tell,
@@ -281,7 +283,7 @@ static int start(char *why, size_t size)
     os_pool_init(&device.controls, sizeof(struct control), 16);
     os_pool_init(&device.landings, sizeof(struct landing), 16);
     if (match_init(&device.match) || vc_init() || stats_init() || recv_init() || rndv_init() ||
-        notice_init()) {
+        notice_init() || idle_init()) {
         snprintf(why, size, "no memory");
         return -ENOMEM;
     }
@@ -289,6 +291,7 @@ static int start(char *why, size_t size)
     device.first_apart = (uint32_t)world->size;
     region_init();
     int rc = ports_open(why, size);
+    idle_open();
     os_pool_init(&device.cars, mpid_space_seal(MPID_SPACE_REQUEST), 16);
     progress_look();
     if (!rc && BNR_Put(device.group, "card", device.card, strlen(device.card), 0)) {
@@ -405,6 +408,7 @@ void mpid_orphan(void)
     device.orphan = true;
     device.group = BNR_GROUP_NULL;
     device.port_count = device.hot_count = device.binding = 0;
+    device.crowd = NULL;
     device.countdown = INT_MAX;
     device.busy = NULL;
     sleep_forget();

@@ -19,6 +19,8 @@ static const char *const state_names[VC_STATES] = {
     [VC_CONNECTING] = "connecting",
     [VC_ACCEPTING] = "accepting",
     [VC_OPEN] = "open",
+    [VC_LEAVING] = "leaving",
+    [VC_LEFT] = "left",
     [VC_LOCAL_CLOSE] = "closing_here",
     [VC_REMOTE_CLOSE] = "closing_there",
     [VC_CLOSE_ACKED] = "closing_both",
@@ -121,6 +123,7 @@ void mpid_stats(struct mpid_stats *stats, bool peers)
     stats->unexpected = device.match.arrived_ever;
     memcpy(stats->engine, device.stats.engine, sizeof(stats->engine));
     stats->wakes = device.stats.wakes + rings();
+    stats->left = device.stats.left;
     os_unlock(&device.lock);
     stats->sleeps = stats_waits.sleeps;
     stats->sleep_ns = stats_waits.sleep_ns;

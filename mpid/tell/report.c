@@ -4,6 +4,7 @@
  * that was not used the reason. */
 #include "mpid/tell/report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,20 @@ static void put_notes(FILE *file)
         fprintf(file, "note\t%s\t1\n", notes[i]);
 }
 
+static void count_open(struct vc *vc, void *arg)
+{
+    *(int *)arg += vc_is_up(vc) && vc->bound->ops->scarce;
+}
+
+static void put_left(FILE *file)
+{
+    int open = 0;
+    if (!device.stats.left)
+        return;
+    vc_each(count_open, &open);
+    fprintf(file, "note\t%" PRIu64 " idle connections were let go; %d are open at the end\t1\n", device.stats.left, open);
+}
+
 void report_put(void)
 {
     char *text = NULL;
@@ -111,6 +126,7 @@ void report_put(void)
     if (put_more)
         put_more(file);
     put_notes(file);
+    put_left(file);
     if (!fclose(file) && len)
         (void)BNR_Put(device.group, "mpid.report", text, len, BNR_PUT_REPLACE);
     free(text);

@@ -82,6 +82,8 @@ void progress_hear(void)
         progress_above->part();
     if (__builtin_expect(device.vanish_ns != 0, 0))
         progress_above->vanish();
+    if (device_is_crowded())
+        progress_above->let_go();
 }
 
 /* The work that not every turn needs: the ports that are not hot, the process manager, VCs that

@@ -25,6 +25,7 @@ struct progress_above {
     void (*judge)(void);   /* some VCs are not judged yet */
     void (*part)(void);    /* device.parting is set */
     void (*vanish)(void);  /* device.vanish_ns is set */
+    void (*let_go)(void);  /* there are many links, and some may be idle */
     void (*say)(void);     /* mpiexec asks: this thread makes progress, ... */
     void (*say_looking)(void);                                             /* ... or looks, ... */
     void (*say_waiting)(const struct wait *wait, mpid_tell_fn tell, void *arg); /* ... or waits */

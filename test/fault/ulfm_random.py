@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random programs go on while their ranks die.
 
-Each seed is a job of ulfm_random.c, over shared memory, tcp, both on hosts that are pretended, or a fabric, in which some
-ranks kill themselves or exit. Every other one must end well, with the same number as the rest.
+Each seed is a job of ulfm_random.c, over shared memory, tcp, tcp whose idle connections are let go, both on hosts that are
+pretended, or a fabric, in which some ranks kill themselves or exit. Every other one must end well, with the same number as the rest.
 """
 import argparse
 import random
@@ -16,7 +16,8 @@ LIMIT_S = 120
 RANKS = 8  # of most jobs, at most
 REGION = {"VIREO_REGION_AFTER": "1"}  # collectives share memory from the first one on
 LOCAL = {"VIREO_TCP_ADDRESSES": "127.0.0.1"}
-PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []), (LOCAL, ["--pretend-hosts", "2"]),
+LET_GO = {"VIREO_CHANNELS": "tcp,loopback", "VIREO_CONNECTIONS_MOST": "1", "VIREO_CONNECTIONS_IDLE_MS": "0"}
+PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []), (LET_GO, []), (LOCAL, ["--pretend-hosts", "2"]),
           ({**LOCAL, **REGION}, ["--pretend-hosts", "3"])]  # settings, options
 FABRIC = ({"VIREO_CHANNELS": "ofi,loopback", "VIREO_CHANNEL_PARAMS": "ofi.provider=tcp;ofi_rxm,ofi.address=127.0.0.1"}, [])
 DIED = re.compile(r"mpiexec: rank \d+ on \S+ \(pid \d+\) (was killed by signal 9 \(Killed\)|exited with code 3); the job goes on")

@@ -305,7 +305,11 @@ static struct beneath_link *make_link(struct chan *chan, struct chan_peer *peer,
 {
     struct beneath_link *link = beneath_link(peer->rank);
     require(!link->taken, "a second link to one peer");
-    *link = (struct beneath_link){.taken = true, .from_us = from_us, .last = &link->first};
+    bool has_old = beneath.keeps && link->first;
+    *link = (struct beneath_link){.taken = true,
+                                  .from_us = from_us,
+                                  .first = has_old ? link->first : NULL,
+                                  .last = has_old ? link->last : &link->first};
     link->base = (struct chan_link){.send = send_packet,
                                     .ops = chan->ops,
                                     .peer = peer,
@@ -387,7 +391,8 @@ static void unlink_from(struct chan_link *base)
 {
     struct beneath_link *link = (struct beneath_link *)base;
     require(link->taken, "unlinked twice");
-    forget(link);
+    if (!beneath.keeps)
+        forget(link);
     link->taken = false;
     beneath.unlinks++;
     chan_of(base->ops)->links--;
@@ -606,7 +611,7 @@ enum chan_answer beneath_ask(uint32_t rank)
 struct beneath_packet *beneath_sent(uint32_t rank)
 {
     struct beneath_link *link = beneath_link(rank);
-    struct beneath_packet *packet = link->taken ? link->first : NULL;
+    struct beneath_packet *packet = link->taken || beneath.keeps ? link->first : NULL;
     if (!packet)
         return NULL;
     link->first = packet->next;

@@ -55,6 +55,7 @@ extern struct beneath {
     int outcome;                  /* of the next sends: 0, CHAN_AGAIN or CHAN_PENDING */
     bool is_armed;                /* a thread sleeps on the channels, or is about to */
     int links, unlinks;           /* calls */
+    bool keeps;                   /* packets of a link that is unlinked can still be taken */
     bool direct_fails;
     uint32_t key_len; /* of one-sided operations; 0: they are done at once */
     int regions;      /* registered */

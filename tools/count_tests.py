@@ -99,7 +99,7 @@ def but(path, build):
         return f"{path}: tests of two suites are called {', '.join(sorted(both))}; rename one"
     if idle:
         print(f"{path}: no such test here: {'; '.join(idle)}", file=sys.stderr)
-    print("\n".join(kept))
+    print("\n".join(dict.fromkeys(kept))) # of two tests with one name, meson runs both by it
     return 0
 
 

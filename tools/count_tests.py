@@ -12,8 +12,8 @@ The first prints what failed, each with the end of its output, and "N passed, N 
 it fails where a test failed or none passed. The second does so with what test/conformance/run has found; programs that need
 functions which the library does not have yet are skipped. The third prints the names of the tests
 of which the name or a suite matches; the fourth those in lines "KIND NAME" of a file, all of which
-must be there; the fifth all tests but those in lines "SUITE REGEX" of a file: each line must match
-a test of its suite, by its whole name.
+must be there; the fifth all tests but those in lines "SUITE REGEX" of a file, of whole names; it
+warns of a line that fits no test of this build.
 """
 import csv
 import json
@@ -54,20 +54,23 @@ def count(results):
     return 1 if failed or not passed else 0
 
 
-def choose(regex, build):
+def tests_of(build):
+    """Yields the name and the suites of each test of a build."""
     listing = subprocess.run(["meson", "introspect", "--tests", build], check=True,
                              capture_output=True, text=True).stdout
     for test in json.loads(listing):
-        words = [test["name"], *(s.split(":", 1)[-1] for s in test["suite"])]
-        if any(re.search(rf"(^|[\W_])({regex})($|[\W_])", word) for word in words):
-            print(test["name"])
+        yield test["name"], {suite.split(":", 1)[-1] for suite in test["suite"]}
+
+
+def choose(regex, build):
+    for name, suites in tests_of(build):
+        if any(re.search(rf"(^|[\W_])({regex})($|[\W_])", word) for word in (name, *suites)):
+            print(name)
     return 0
 
 
 def listed(path, kind, build):
-    listing = subprocess.run(["meson", "introspect", "--tests", build], check=True,
-                             capture_output=True, text=True).stdout
-    known = {test["name"] for test in json.loads(listing)}
+    known = {name for name, _ in tests_of(build)}
     with open(path, encoding="utf-8") as file:
         names = [line.removeprefix(kind + " ").strip() for line in file if line.startswith(kind + " ")]
     missing = [name for name in names if name not in known]
@@ -78,25 +81,20 @@ def listed(path, kind, build):
 
 
 def but(path, build):
-    listing = subprocess.run(["meson", "introspect", "--tests", build], check=True,
-                             capture_output=True, text=True).stdout
     with open(path, encoding="utf-8") as file:
-        lines = [line.split(None, 1) for line in file if line.strip() and not line.startswith("#")]
-    patterns = [[suite, re.compile(regex.strip()), False] for suite, regex in lines]
-    kept, left = [], set()
-    for test in json.loads(listing):
-        suites = {suite.split(":", 1)[-1] for suite in test["suite"]}
-        fits = [p for p in patterns if p[0] in suites and p[1].fullmatch(test["name"])]
-        for pattern in fits:
-            pattern[2] = True
+        patterns = [tuple(line.strip().split(None, 1)) for line in file if line.strip() and not line.startswith("#")]
+    kept, left, used = [], set(), set()
+    for name, suites in tests_of(build):
+        fits = [p for p in patterns if p[0] in suites and re.fullmatch(p[1], name)]
+        used.update(fits)
         if fits:
-            left.add(test["name"])
+            left.add(name)
         else:
-            kept.append(test["name"])
-    idle = [f"{suite} {regex.pattern}" for suite, regex, used in patterns if not used]
+            kept.append(name)
     both = left.intersection(kept)
     if both:
         return f"{path}: tests of two suites are called {', '.join(sorted(both))}; rename one"
+    idle = [" ".join(p) for p in patterns if p not in used]
     if idle:
         print(f"{path}: no such test here: {'; '.join(idle)}", file=sys.stderr)
     print("\n".join(dict.fromkeys(kept))) # of two tests with one name, meson runs both by it

@@ -467,8 +467,8 @@ struct chan_ops {
      * NULL: it listens since it was opened, or none of them can come over this channel. */
     int (*serve)(struct chan *chan);
 
-    /* A link takes something of which a process has few, such as a descriptor: the device lets idle ones go where there
-     * are many. Both sides say so by packets first, and unlink() follows on each. */
+    /* A link takes something scarce, such as a descriptor: with many links, the device lets idle ones go. Both sides
+     * agree by packets first, and unlink() follows on each. */
     bool scarce;
 };
 

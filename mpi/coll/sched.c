@@ -303,8 +303,8 @@ static void note(struct sched *s, int rc)
         s->stops = true;
 }
 
-/* A message has failed with error. Its data are missing here: where that does not end the process,
- * later messages are of a wrong length, so that no other rank takes a result without them. */
+/* A message has failed with error, and its data are missing here. If that does not end the process,
+ * later messages get a wrong length: no other rank takes a result without these data. */
 static __attribute__((noinline)) void note_message(struct sched *s, const struct sched_step *step,
                                                    int error)
 {
@@ -314,7 +314,7 @@ static __attribute__((noinline)) void note_message(struct sched *s, const struct
         s->stops = true;
 }
 
-/* Send nothing where the other side expects something, and a byte where it expects nothing. */
+/* The other side gets no bytes in place of some, and a byte in place of none. */
 static __attribute__((noinline)) int send_spoilt(struct sched_step *step, const struct p2p_side *to)
 {
     MPI_Count bytes = is_empty(step->count, step->type);

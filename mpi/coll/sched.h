@@ -108,7 +108,7 @@ struct sched {
     bool stops;  /* at the first failure: pending requests are cancelled, as far as they can be */
     bool broken; /* memory ran out while building */
     bool empties; /* messages of nothing are sent: the other side may expect something */
-    bool lacks;   /* a message failed: what is sent from then on is of a wrong length */
+    bool lacks;   /* a message failed: later ones get a wrong length */
     int error;       /* error class of the first failure */
     struct sched_misfit misfit; /* of MPI_ERR_COUNT or MPI_ERR_TRUNCATE */
     int count, room; /* of steps */

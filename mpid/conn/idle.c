@@ -34,7 +34,7 @@ static bool outranks(const struct vc *vc)
     return device.env.rank > vc->peer.rank;
 }
 
-/* Returns 0, or CHAN_AGAIN where it cannot be said now. */
+/* Returns 0, or CHAN_AGAIN: the link takes no packet now. */
 static int say_now(struct vc *vc, enum leave_step step)
 {
     struct chan_head head = packet_head(PACKET_LEAVE, step, 0);

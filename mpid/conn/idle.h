@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Idle connections are let go where there are many: a process that has talked to thousands of peers
- * holds those that it uses.
+ * A process with many connections lets idle ones go: after talking to thousands of peers it holds
+ * the connections in use.
  *
  * Links of one channel count, those that are scarce (include/channel.h). While there are more than
  * the setting connections_most says, idle_look() goes through the VCs whose links stand, from those

@@ -30,7 +30,7 @@ enum leave_step {
     LEAVE_STEPS
 };
 
-/* What a step of the peer leads to: first this is said, then that happens. */
+/* The answer to a step of the peer: say goes out first, then event happens. */
 struct leave_turn {
     enum leave_step say; /* LEAVE_NONE: nothing */
     enum vc_event event; /* VC_EVENTS: none */

@@ -54,6 +54,7 @@ enum message_flag {
     MESSAGE_COLLECTED = 2, /* FENCE: the entries are all that were put */
     MESSAGE_MORE = 4,      /* SUBMIT, XCAST: another part of it follows from its origin */
     MESSAGE_ASK = 8,       /* SUBMIT: a question */
+    MESSAGE_HELP = 16,     /* XCAST: by the routing tree, to a node that lacked it */
 };
 
 /* How something ended that others wait for. */

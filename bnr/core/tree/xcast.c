@@ -323,6 +323,17 @@ static int take(struct xcast *x, const struct core_message *message, struct effe
     return rc;
 }
 
+/* A message that this node lacked until now: those below it may lack it too. */
+static void pass_help(struct xcast *x, struct core_message message, struct effects *effects)
+{
+    message.flags |= MESSAGE_HELP;
+    for (size_t i = 0; i < x->child_count; i++) {
+        const struct xcast_child *child = &x->children[i];
+        if (child->have < message.number && child->sent < message.number)
+            pass_to(x, &message, child->node, effects);
+    }
+}
+
 static int take_early(struct xcast *x, struct effects *effects)
 {
     for (size_t i = 0; i < x->early_count;) {
@@ -371,11 +382,14 @@ static int hear_xcast(struct xcast *x, const struct core_message *message, struc
     if ((message->flags & MESSAGE_STRIPPED) &&
         is_any_addressed(x->tree, message->data, TREE_RADIX, x->tree->self))
         return 0;
-    int rc = 0;
-    if (message->number > x->have + 1)
-        keep_early(x, message);
-    else if (message->number == x->have + 1)
-        rc = take(x, message, effects);
+    struct core_message own = *message;
+    own.flags &= (uint8_t)~MESSAGE_HELP;
+    bool is_next = own.number == x->have + 1;
+    if (own.number > x->have + 1)
+        keep_early(x, &own);
+    int rc = is_next ? take(x, &own, effects) : 0;
+    if (!rc && is_next && (message->flags & MESSAGE_HELP))
+        pass_help(x, own, effects);
     if (!rc)
         rc = take_early(x, effects);
     if (!rc)
@@ -545,9 +559,11 @@ static void help(struct xcast *x, struct xcast_child *child, uint64_t last, stru
     if (child->have > child->sent)
         child->sent = child->have;
     for (uint64_t number = child->sent + 1; number <= last; number++) {
-        struct core_message *message = queue_at(&x->log, number);
+        const struct core_message *message = queue_at(&x->log, number);
+        struct core_message copy = message ? *message : (struct core_message){0};
+        copy.flags |= MESSAGE_HELP;
         if (message)
-            pass_to(x, message, child->node, effects);
+            pass_to(x, &copy, child->node, effects);
     }
 }
 

@@ -11,7 +11,8 @@
  * Spreading is quick and careless: when a node dies, the nodes behind it miss messages. The routing
  * tree mends that. A node tells its parent the number that it has, and the number that all below it
  * have; a parent keeps each message until the root says that all have it, and gives missing ones to
- * a child that attaches, or that still lacks them after two ticks. The sender of a message keeps it
+ * a child that attaches, or that still lacks them after two ticks; those below that child lack them too, so it passes
+ * them on by the routing tree at once. The sender of a message keeps it
  * until it comes back as one of the order, and hands it in again to a new parent. If none comes
  * back for long, it asks which ones the root has, and hands the others in again: they were lost on
  * the way, or the root had no room for them. The root does not answer before it has room.

@@ -111,6 +111,39 @@ static void messages_are_taken_in_order_once(void **state)
     tree_fini(&t);
 }
 
+/* Node 1 of seven, radix 2, behind which nobody is in the shape: what it gets late goes on to the children that lack it. */
+static void what_comes_late_goes_on_at_once(void **state)
+{
+    struct tree t;
+    struct xcast x;
+    (void)state;
+    tree_init(&t, 1, 7, 2);
+    xcast_init(&x, &t, &xcast_choice_default);
+    assert_int_equal(xcast_rewire(&x, &effects), 0);
+    struct bytes *data = xcast_address(NULL, 0, "x", 1);
+    struct core_message m = {.kind = MESSAGE_XCAST, .mode = TREE_LINEAR, .tag = XCAST_TAG_USER, .number = 1, .group = 1,
+                             .data = data};
+    assert_int_equal(xcast_message(&x, 0, &m, &effects), 0);
+    assert_int_equal(effects.count, 1); /* in its shape: it is delivered */
+    effects_clear(&effects);
+    m.number = m.group = 2;
+    m.flags = MESSAGE_HELP;
+    const struct core_message have = {.kind = MESSAGE_HAVE, .origin = 3, .number = 2, .other = 2};
+    xcast_message(&x, 3, &have, &effects);
+    assert_int_equal(xcast_message(&x, 0, &m, &effects), 0);
+    assert_int_equal(effects.count, 2);
+    assert_int_equal(sent(1, 4, MESSAGE_XCAST)->flags, MESSAGE_HELP);
+    effects_clear(&effects);
+    m.number = m.group = 3;
+    m.flags = 0;
+    assert_int_equal(xcast_message(&x, 0, &m, &effects), 0);
+    assert_int_equal(effects.count, 1);
+    effects_clear(&effects);
+    bytes_unref(data);
+    xcast_fini(&x);
+    tree_fini(&t);
+}
+
 /* Give a node all XCASTs that the root has sent to it. Returns how many there were. */
 static int bring(struct xcast *to, const struct effects *from)
 {
@@ -340,6 +373,7 @@ int main(void)
         cmocka_unit_test(the_shape_follows_from_nodes_and_bytes),
         cmocka_unit_test(addresses_are_kept_apart_from_payloads),
         cmocka_unit_test(messages_are_taken_in_order_once),
+        cmocka_unit_test(what_comes_late_goes_on_at_once),
         cmocka_unit_test(what_is_long_goes_in_parts),
         cmocka_unit_test(what_is_very_long_goes_in_few_parts),
         cmocka_unit_test(what_is_for_some_goes_to_them_alone),

@@ -315,8 +315,8 @@ static void ask_for_key(int rank, int size)
     MUST(BNR_Iget(my_bnr_group, before, "asked", text, &len, &req)); /* before it is there */
     MUST(BNR_Put(my_bnr_group, "asked", "value", 5, 0));
     MUST(BNR_Wait(&req, &code));
+    MUST(BNR_Fence(my_bnr_group)); /* of all: some have found the key in time, others not */
     if (size == 1 || code == BNR_ERR_NOT_FOUND) { /* one's own is not waited for, nor is any by some managers */
-        MUST(BNR_Fence(my_bnr_group));
         len = 1;
         MUST(BNR_Iget(my_bnr_group, before, "asked", text, &len, &req));
         MUST(BNR_Wait(&req, &code));

@@ -563,6 +563,9 @@ struct mpid_condition {
     mpid_tell_fn tell; /* NULL: there is nothing to tell */
 };
 void mpid_wait_condition(const struct mpid_condition *condition, void *arg);
+/* The same for a thread that makes progress while the program's threads compute: it leaves the
+ * processor to them, and sleeps as soon as nothing is to be done. */
+void mpid_wait_aside(const struct mpid_condition *condition, void *arg);
 
 /* This one must come; one that is complete is left out. NULL: another event, which mpid_wake()
  * tells. */

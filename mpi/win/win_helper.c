@@ -36,7 +36,7 @@ static void tell_none(void *arg, struct mpid_wait_report *report)
 static void *help(void *arg)
 {
     static const struct mpid_condition condition = {is_over, NULL, tell_none};
-    mpid_wait_condition(&condition, NULL);
+    mpid_wait_aside(&condition, NULL);
     return arg;
 }
 

@@ -98,18 +98,32 @@ static inline void finish(struct wait *wait)
         sleep_leave(wait);
 }
 
+/* It has begun. */
+static void wait_for(struct wait *wait, const struct mpid_condition *condition, void *arg)
+{
+    while (!condition->is_done(arg)) {
+        bool moved = try_turn();
+        if (tell_of_news() || moved)
+            wait_again(wait);
+        else
+            idle(wait, condition, arg);
+    }
+    finish(wait);
+}
+
 void mpid_wait_condition(const struct mpid_condition *condition, void *arg)
 {
     struct wait wait;
     wait_begin(&wait);
-    while (!condition->is_done(arg)) {
-        bool moved = try_turn();
-        if (tell_of_news() || moved)
-            wait_again(&wait);
-        else
-            idle(&wait, condition, arg);
-    }
-    finish(&wait);
+    wait_for(&wait, condition, arg);
+}
+
+void mpid_wait_aside(const struct mpid_condition *condition, void *arg)
+{
+    struct wait wait;
+    wait_begin(&wait);
+    wait.aside = true;
+    wait_for(&wait, condition, arg);
 }
 
 void mpid_wait_shared(const struct mpid_shared_wait *how, void *arg)

@@ -88,6 +88,8 @@ static uint32_t share_of(const struct wait *wait)
 
 enum wait_step wait_step(struct wait *wait)
 {
+    if (__builtin_expect(wait->aside, 0))
+        return WAIT_SLEEP;
     if (!wait->turns++)
         wait->idle_ns = atomic_load_explicit(&stats_waits.timed, memory_order_relaxed)
                             ? os_now_ns()

@@ -6,6 +6,10 @@
  * news keeps coming just after a yield that let another process run, that process needed this
  * processor, and spinning only kept it waiting. If most yields of a wait let somebody else run, the
  * processor is shared with processes that this one does not know of, and sleeping early is faster.
+ *
+ * A thread aside is none of the program's. Each yield of it would have the program's thread, which
+ * computes, run for a slice, and what came meanwhile would wait so long; from a sleep it is woken at
+ * once.
  */
 #ifndef MPID_WAIT_H
 #define MPID_WAIT_H
@@ -28,6 +32,7 @@ struct wait {
     bool others; /* when it last slept as the poller, others were awake and looked: sleep.h */
     bool shared; /* the awaited word is in memory shared with other processes */
     bool spare;  /* others sleep, or are awake: news may be for them */
+    bool aside;  /* its thread leaves the processor to the program's: it sleeps at once */
     uint32_t yields; /* how many before it sleeps; threads that wait at once share them */
     uint32_t awake; /* threads that wait besides, and this one */
     uint64_t idle_ns;  /* when it began, if somebody counts that, or 0 */
@@ -45,7 +50,7 @@ static inline void wait_begin(struct wait *wait)
 {
     wait->turns = wait->handed = 0;
     wait->slept = wait->dated = wait->counted = wait->others = wait->spare =
-        wait->shared = false;
+        wait->shared = wait->aside = false;
     wait->awake = 0;
     wait->began_ns = 0;
 }

@@ -75,6 +75,26 @@ static void test_shared_core(void **state)
     wait_fini();
 }
 
+/* A thread aside sleeps at once, also after something has come; and other waits learn nothing of it. */
+static void test_aside(void **state)
+{
+    (void)state;
+    struct wait wait;
+    wait_init(2, 4);
+    wait_begin(&wait);
+    int before = run(&wait).count[WAIT_SPIN];
+    wait_begin(&wait);
+    wait.aside = true;
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(wait_step(&wait), WAIT_SLEEP);
+        wait_again(&wait);
+    }
+    wait_end(&wait);
+    wait_begin(&wait);
+    assert_true(run(&wait).count[WAIT_SPIN] > before / 2);
+    wait_fini();
+}
+
 /* Where a yield that lets another run brings it again and again, spinning gets shorter, but
  * never ends; where spinning brings it, it gets longer again. */
 static void test_learns(void **state)
@@ -192,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_core),
                                        cmocka_unit_test(test_shared_core),
+                                       cmocka_unit_test(test_aside),
                                        cmocka_unit_test(test_learns),
                                        cmocka_unit_test(test_learns_yields),
                                        cmocka_unit_test(test_self),

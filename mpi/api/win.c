@@ -203,6 +203,8 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (clear) {
         piece->next = on->pieces;
         on->pieces = piece;
+        if (on->shown)
+            win_reach_show(on->shown, piece->base, piece->size);
     }
     os_unlock(&on->lock);
     if (clear)
@@ -238,6 +240,8 @@ int PMPI_Win_detach(MPI_Win win, const void *base)
     struct win_piece *piece = *link;
     if (piece)
         *link = piece->next;
+    if (piece && on->shown)
+        win_reach_hide(on->shown, piece->base);
     os_unlock(&on->lock);
     free(piece);
     return piece ? MPI_SUCCESS

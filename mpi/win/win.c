@@ -47,6 +47,7 @@ void win_destroy_object(struct win *win)
     errh_stop(&win->errhandler);
     free(win->near);
     free(win->quick);
+    free(win->shown);
     store_free(&store, win);
 }
 

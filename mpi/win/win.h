@@ -143,7 +143,7 @@ struct win {
     struct attr *attrs;
     struct info *info;
     struct name name;
-    uint64_t word; /* random: see mpi/win/win_reach.h */
+    struct win_shown *shown; /* to those that reach this process, as in mpi/win/win_reach.h; or NULL */
     bool freed;
     struct win_watch *watch; /* NULL: see mpi/win/win_watch.h */
 };

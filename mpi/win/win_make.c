@@ -297,12 +297,14 @@ static uint64_t align_of(const struct info *info)
     return align > LINE && align <= HUGE_PAGE && !(align & (align - 1)) ? align : LINE;
 }
 
-/* Of a dynamic window, only the target knows what is attached. */
 static struct win_reach reach_of(struct win *win)
 {
-    if (win->flavor != MPI_WIN_FLAVOR_CREATE || os_random(&win->word, sizeof(win->word)))
+    if (win->flavor != MPI_WIN_FLAVOR_CREATE && win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return (struct win_reach){0};
-    return win_reach_of(&win->word, win->base);
+    win->shown = calloc(1, sizeof(*win->shown));
+    if (!win->shown || os_random(&win->shown->word, sizeof(win->shown->word)))
+        return (struct win_reach){0};
+    return win_reach_of(win->shown, win->base);
 }
 
 static struct memory_place place_of(const struct win *win)

@@ -232,19 +232,45 @@ static unsigned char *piece_of(const struct win_data *data)
     return type->kernels ? NULL : (unsigned char *)(uintptr_t)data->buf + type->true_lb;
 }
 
+/* Where the target's data begin in a dynamic window. Returns false where it has to be asked. */
+static bool find_shown(const struct win_target *target, const struct win_op *op, uint64_t *at)
+{
+    int64_t from;
+    if (__builtin_mul_overflow(op->disp, target->unit, &from) ||
+        __builtin_add_overflow(from, (int64_t)op->target_type->true_lb, &from))
+        return false;
+    *at = (uint64_t)from;
+    return win_reach_shows(&target->reach, *at, win_op_bytes(op));
+}
+
+/* How far behind its base the target's data begin. Returns false where the target has to be asked. */
+static bool find_offset(struct win *win, const struct win_target *target, const struct win_op *op,
+                        uint64_t *offset, int *rc)
+{
+    unsigned char *there;
+    *rc = MPI_SUCCESS;
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return find_shown(target, op, offset);
+    *rc = locate(win, target, op, &there);
+    *offset = there ? (uint64_t)(there - target->base) + (uint64_t)op->target_type->true_lb : 0;
+    return true;
+}
+
 /* Copy by the kernel where both sides are one piece. Returns whether that was possible; *rc then.
  */
 static bool copy_out(struct win *win, struct win_target *target, const struct win_op *op, int *rc)
 {
     const struct win_data *mine = op->kind == WIN_OP_PUT ? &op->from : &op->to;
-    unsigned char *here, *there;
+    unsigned char *here;
+    uint64_t offset;
     if (op->kind > WIN_OP_GET || op->target_type->kernels || !target->reach.pid ||
         !(here = piece_of(mine)) || win_has_failed(win, target->rank) ||
         !win_reach_try(&target->reach))
         return false; /* the process id of one that has died may be another's by now */
-    if ((*rc = locate(win, target, op, &there)) || !there)
+    if (!find_offset(win, target, op, &offset, rc))
+        return false;
+    if (*rc)
         return true;
-    uint64_t offset = (uint64_t)(there - target->base) + (uint64_t)op->target_type->true_lb;
     size_t len = (size_t)type_from(mine->type)->size * (size_t)mine->count;
     return op->kind == WIN_OP_PUT ? win_reach_write(&target->reach, offset, here, len)
                                   : win_reach_read(&target->reach, offset, here, len);

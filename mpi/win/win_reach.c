@@ -17,11 +17,47 @@ enum {
     REACH_REFUSED
 };
 
-struct win_reach win_reach_of(const uint64_t *word, const void *base)
+struct win_reach win_reach_of(const struct win_shown *shown, const void *base)
 {
-    return (struct win_reach){
-        .pid = getpid(), .word_at = (uintptr_t)word, .word = *word, .base = (uintptr_t)base};
+    return (struct win_reach){.pid = getpid(),
+                              .shown_at = (uintptr_t)shown,
+                              .word = shown->word,
+                              .base = (uintptr_t)base};
 }
+
+/* ---- pieces ---- */
+
+enum { PIECES = sizeof(((struct win_shown *)0)->pieces) / sizeof(struct win_shown_piece) };
+
+static uint64_t check_of(uint64_t word, const struct win_shown_piece *piece)
+{
+    return word ^ piece->base * 0x9e3779b97f4a7c15u ^ piece->size * 0xc2b2ae3d27d4eb4fu;
+}
+
+void win_reach_show(struct win_shown *shown, uint64_t base, uint64_t size)
+{
+    struct win_shown_piece *piece = shown->pieces, *end = piece + PIECES;
+    while (piece < end && piece->size)
+        piece++;
+    if (piece == end)
+        return;
+    *piece = (struct win_shown_piece){base, size, 0};
+    piece->check = check_of(shown->word, piece);
+}
+
+void win_reach_hide(struct win_shown *shown, uint64_t base)
+{
+    for (struct win_shown_piece *piece = shown->pieces; piece < shown->pieces + PIECES; piece++)
+        if (piece->size && piece->base == base)
+            *piece = (struct win_shown_piece){0};
+}
+
+static bool has(const struct win_shown_piece *piece, uint64_t at, uint64_t len)
+{
+    return at >= piece->base && len <= piece->size && at - piece->base <= piece->size - len;
+}
+
+/* ---- access ---- */
 
 static bool copy(const struct win_reach *reach, uint64_t there, void *here, size_t len, bool writes)
 {
@@ -44,11 +80,22 @@ bool win_reach_try(struct win_reach *reach)
     uint64_t word = 0;
     uint8_t found = atomic_load_explicit(&reach->found, memory_order_relaxed);
     if (found == REACH_UNTRIED && reach->pid) {
-        bool good = copy(reach, reach->word_at, &word, sizeof(word), false) && word == reach->word;
+        bool good = copy(reach, reach->shown_at, &word, sizeof(word), false) && word == reach->word;
         found = good ? REACH_PROVEN : REACH_REFUSED;
         atomic_store_explicit(&reach->found, found, memory_order_relaxed);
     }
     return found == REACH_PROVEN;
+}
+
+bool win_reach_shows(const struct win_reach *reach, uint64_t at, uint64_t len)
+{
+    struct win_shown shown;
+    if (!copy(reach, reach->shown_at, &shown, sizeof(shown), false) || shown.word != reach->word)
+        return false;
+    for (const struct win_shown_piece *piece = shown.pieces; piece < shown.pieces + PIECES; piece++)
+        if (has(piece, at, len) && piece->check == check_of(reach->word, piece))
+            return true;
+    return false;
 }
 
 bool win_reach_write(const struct win_reach *reach, uint64_t offset, const void *from, size_t len)

@@ -2,25 +2,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The library, compiled for another machine or by another C library, and its tests that need one process; qemu runs
 # those of another machine.
-# usage: cross.sh aarch64|s390x|ppc64le|riscv64|musl [BUILD]
+# usage: cross.sh aarch64|s390x|ppc64el|riscv64|musl [BUILD]
 # BUILD, a build folder of this machine's, has what is made before anything is compiled. Headers of
 # libraries are this machine's. Its last line says N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. test/cross/machine.sh
 machine=$1 build=${2:-build}
-name=$machine more= run=qemu-$machine packages= kernel=
-case $machine in
-ppc64le) name=powerpc64le ;;
-riscv64) more=-latomic ;;
-musl)
-    run=env packages=musl-tools
+gnu= more= qemu= kernel=
+if [ "$machine" = musl ]; then
+    compiler=musl-gcc qemu=env packages=musl-tools
     kernel="linux asm-generic $(gcc -print-multiarch)/asm"
-    ;;
-esac
-compiler=$name-linux-gnu-gcc
-[ "$machine" != musl ] || compiler=musl-gcc
-if ! command -v "$compiler" >/dev/null || ! command -v "$run" >/dev/null; then
-    echo "there is no $compiler or no $run: install ${packages:-gcc-$name-linux-gnu and qemu-user}"
+else
+    machine_facts "$machine" || { echo "there is no machine '$machine'" >&2; exit 2; }
+    compiler=$gnu-gcc packages="gcc-$gnu and qemu-user"
+fi
+[ "$machine" != riscv64 ] || more=-latomic
+if ! command -v "$compiler" >/dev/null || ! command -v "$qemu" >/dev/null; then
+    echo "there is no $compiler or no $qemu: install $packages"
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
@@ -60,6 +59,7 @@ for command in commands:
               .replace("op_best_x86_cpuid", "op_best_any").replace("op_best_x86", "op_best_any"))
 P
 )
+echo "==> compiling $(echo "$sources" | wc -l) files by $compiler"
 objects=
 for source in $sources; do
     object=$out/$(echo "$source" | tr / _).o
@@ -74,12 +74,13 @@ if [ "$machine" = musl ]; then # its compiler here is the other C library's, who
         musl-gcc -xc -c - -o "$out/find.o"
     objects="$objects $out/find.o"
 fi
+echo "==> running tests of one process"
 for test in type_contents type_match type_signature coll_reduce coll_movement coll_forms p2p_types \
     p2p_sizes p2p_cancel p2p_persist group_sets group_ranges info_basic handle_garbage handle_numbers \
     errh_codes errh_words attr_type comm_dup topo_cart part_shapes threads_objects; do
     # shellcheck disable=SC2086
     if compile -static test/mpi/*/"$test.c" $objects -o "$out/$test" -lpthread -ldl $more 2>"$out/log" &&
-        timeout 60 "$run" "$out/$test" >>"$out/log" 2>&1; then
+        timeout 60 "$qemu" "$out/$test" >>"$out/log" 2>&1; then
         passed=$((passed + 1))
     else
         echo "not so on $machine: $test"
@@ -104,7 +105,7 @@ long_double() {
     compile -static test/cross/long_double.c $objects -o "$out/theirs" -lpthread -ldl $more &&
         gcc -D_GNU_SOURCE -Itest/mpi -I"$build/include" -Iinclude test/cross/long_double.c -o "$out/ours" \
             "$build/mpi/libmpi_abi.so" -Wl,-rpath,"$(realpath "$build")/mpi" &&
-        timeout 60 "$build/bnr/mpiexec" -n 1 "$out/ours" : -n 1 "$run" "$out/theirs"
+        timeout 60 "$build/bnr/mpiexec" -n 1 "$out/ours" : -n 1 "$qemu" "$out/theirs"
 }
 : >"$out/log"
 [ ! -x "$build/bnr/mpiexec" ] || case $machine in

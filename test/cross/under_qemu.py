@@ -4,9 +4,9 @@
 
 usage: under_qemu.py BUILD [-k WORD] [NAME...]
 
-BUILD was set up by `meson setup BUILD --cross-file test/cross/aarch64.ini -Dtests=true`. Without NAMEs the unit tests run, the
-channel suite, and MPI programs with up to four ranks. qemu's own programs stand before each of the machine's, so that
-no binfmt_misc is needed. -k takes only tests whose name has the word. Its last line says N passed, N failed, N skipped.
+BUILD is one of `./bootstrap build MACHINE`, which has the machine's libraries in BUILD/other/root. Without NAMEs the unit
+tests run, the channel suite, and MPI programs with up to four ranks. qemu's own programs stand before each of the
+machine's, so that no binfmt_misc is needed. -k takes only tests whose name has the word. Its last line says N passed, N failed, N skipped.
 """
 import concurrent.futures
 import json
@@ -15,6 +15,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 # e_machine of an ELF file: the program of qemu
 MACHINES = {183: "qemu-aarch64", 22: "qemu-s390x", 21: "qemu-ppc64le", 243: "qemu-riscv64"}
@@ -56,7 +57,7 @@ def run(test, build):
         path = build / word if "/" in word else pathlib.Path(word)
         qemu = emulator(path) if "/" in word else None
         words += [qemu, str(path)] if qemu else [word]
-    environment = os.environ | test["env"]
+    environment = os.environ | test["env"] | {"QEMU_LD_PREFIX": str(build / "other/root")}
     try:
         done = subprocess.run(["timeout", "-k", "5", str(LIMIT), *words], cwd=build, env=environment,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
@@ -65,18 +66,38 @@ def run(test, build):
     return done.returncode, done.stdout + done.stderr
 
 
+def introspect(build, what):
+    done = subprocess.run(["meson", "introspect", what, str(build)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def make(build, tests):
+    """Build what these tests need."""
+    files = {target["id"]: target["filename"] for target in introspect(build, "--targets")}
+    needed = {file for test in tests for target in test["depends"] for file in files[target]}
+    print("==> building what they need", flush=True)
+    status = subprocess.run(["ninja", "--quiet", "-C", str(build), *(os.path.relpath(f, build) for f in sorted(needed))],
+                            stdin=subprocess.DEVNULL, check=False).returncode
+    if status:
+        sys.exit(status)
+
+
 def main(build, *options):
     build = pathlib.Path(build).resolve()
-    listed = subprocess.run(["meson", "introspect", "--tests", str(build)], capture_output=True, text=True, check=True)
-    tests = [t for t in json.loads(listed.stdout) if t["suite"]]
+    tests = [t for t in introspect(build, "--tests") if t["suite"]]
     word = options[1] if options[:1] == ("-k",) else ""
     names = options[2:] if word else options
     tests = [t for t in tests if (t["name"] in names if names else wanted(t)) and word in t["name"]]
+    make(build, tests)
     counts = {0: 0, 77: 0, 1: 0}
+    began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         for test, (status, said) in zip(tests, pool.map(lambda t: run(t, build), tests)):
             kind = status if status in (0, 77) else 1
             counts[kind] += 1
+            done = sum(counts.values())
+            if done * 20 // len(tests) != (done - 1) * 20 // len(tests):
+                print(f"==> {done} of {len(tests)} tests, {time.monotonic() - began:.0f} s", flush=True)
             if kind == 1:
                 print(f"not so: {test['name']}: status {status}\n    " + "\n    ".join(said.splitlines()[-12:]), flush=True)
     print(f"{counts[0]} passed, {counts[1]} failed, {counts[77]} skipped")

@@ -83,6 +83,15 @@ run build
 run install "$tmp/a place"
 same "install configures nothing anew, whatever the prefix" "$code $(grep -c setup "$said")" "0 0"
 same "and puts the tree there" "$(cat "$tmp/a place/bin/mpicc")" x
+mkdir -p "$tmp/tree/test/cross"
+printf '#!/bin/sh\n%s\n' "$log_it" >"$tmp/tree/test/cross/libraries.sh"
+chmod +x "$tmp/tree/test/cross/libraries.sh"
+MISSING=gcc-s390x-linux-gnu
+run test s390x
+has "another machine needs its compiler" "$(cat "$said")" "install -y --no-install-recommends gcc-s390x-linux-gnu"
+has "and its libraries" "$(cat "$said")" "libraries.sh s390x build-s390x/other"
+has "for which the tree is configured" "$(grep setup "$said")" "--cross-file $tmp/tree/build-s390x/other/machine.ini"
+MISSING=
 NINJA=1 export NINJA
 run build
 same "a build that fails ends it" "$code" 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Two threads in every order, and stores that are late; see steps.h. */
+/* Threads in every order, and stores that are late; see steps.h. */
 #include "test/steps/steps.h"
 
 #include <errno.h>
@@ -12,16 +12,18 @@
 #include <string.h>
 
 enum {
-    STEPS_MAX = 4096, /* of both: by then they wait for ever */
+    STEPS_MAX = 4096, /* of all: by then they wait for ever */
     LATE_MAX = 64     /* stores of a thread that wait */
 };
 
-/* Kinds of points with two ways to go on. */
-enum { TURN, DELAY, KINDS };
+/* Kinds of points with two ways to go on: the turn changes or not, to the next thread or, where it changes anyhow, to
+ * the one behind that; a store is late or not. */
+enum { TURN, NEXT, DELAY, KINDS };
 
 static const struct steps *now;
-static sem_t turn[2], done;
-static bool ended[2];
+static sem_t turn[STEPS_THREADS], done;
+static int thread_count;
+static bool ended[STEPS_THREADS];
 static __thread int self = -1;
 
 /* At each such point: which way it is, and of which kind. */
@@ -36,9 +38,14 @@ static struct late {
     unsigned char bytes[8];
     size_t len;
     bool total; /* of memory_order_seq_cst */
-} late[2][LATE_MAX];
-static int late_count[2];
+} late[STEPS_THREADS][LATE_MAX];
+static int late_count[STEPS_THREADS];
 bool steps_light;
+
+int steps_self(void)
+{
+    return self;
+}
 
 /* ---- late stores ---- */
 
@@ -67,8 +74,8 @@ void steps_heavy_fence(void)
 {
     steps_point();
     steps_fence();
-    if (!steps_light && self >= 0)
-        arrive(!self, late_count[!self]);
+    for (int i = 0; !steps_light && self >= 0 && i < thread_count; i++)
+        arrive(i, late_count[i]);
 }
 
 int steps_register(void)
@@ -103,6 +110,17 @@ void steps_load(const volatile void *from, void *to, size_t len)
 
 /* ---- turns ---- */
 
+/* The first thread behind this one that has not ended; -1: there is none but the one whose turn it is. */
+static int next_of(int thread)
+{
+    for (int i = 1; i <= thread_count; i++) {
+        int next = (thread + i) % thread_count;
+        if (!ended[next] && next != self)
+            return next;
+    }
+    return -1;
+}
+
 static void switch_to(int other)
 {
     int me = self;
@@ -117,7 +135,7 @@ void steps_fail(const char *why)
         failure = why;
     if (self < 0)
         return;
-    sem_post(&done); /* the other thread stays as it is: the process ends soon */
+    sem_post(&done); /* the other threads stay as they are: the process ends soon */
     for (;;)
         sem_wait(&turn[self]);
 }
@@ -125,7 +143,7 @@ void steps_fail(const char *why)
 static void count_step(void)
 {
     if (++step_count == STEPS_MAX)
-        steps_fail("both threads wait for ever");
+        steps_fail("all threads wait for ever");
 }
 
 /* Which way it is at this point; the plain one if no order before this one has come so far. */
@@ -139,18 +157,25 @@ static bool choose(int kind)
     return changes[at];
 }
 
+/* The turn changes. A choice of this kind is made between the next thread and the one behind it. */
+static void change_turn(int kind)
+{
+    int next = next_of(self), behind = next_of(next);
+    switch_to(behind != next && choose(kind) ? behind : next);
+}
+
 void steps_point(void)
 {
     if (self < 0)
         return;
     count_step();
-    if (!ended[!self] && choose(TURN))
-        switch_to(!self);
+    if (next_of(self) >= 0 && choose(TURN))
+        change_turn(NEXT);
 }
 
 void steps_store(volatile void *to, const void *from, size_t len, memory_order order)
 {
-    bool waits = self >= 0 && (late_count[self] || (now->delays && !ended[!self] && choose(DELAY)));
+    bool waits = self >= 0 && (late_count[self] || (now->delays && next_of(self) >= 0 && choose(DELAY)));
     struct late store = {.at = to, .len = len, .total = order == memory_order_seq_cst};
     int thread = self < 0 ? 0 : self;
     memcpy(store.bytes, from, len);
@@ -167,42 +192,42 @@ void steps_idle(void)
         return;
     count_step();
     steps_fence();
-    if (!ended[!self])
-        switch_to(!self);
+    if (next_of(self) >= 0)
+        change_turn(TURN); /* as any change that need not be */
 }
 
 static void *run_thread(void *arg)
 {
-    self = arg != NULL;
+    self = (int)(intptr_t)arg;
     sem_wait(&turn[self]);
     now->thread[self]();
     steps_point(); /* before the last late store is seen */
     steps_fence();
     ended[self] = true;
-    if (ended[!self])
-        sem_post(&done);
+    if (next_of(self) >= 0)
+        change_turn(NEXT);
     else
-        switch_to(!self);
+        sem_post(&done);
     return NULL;
 }
 
-/* Returns whether both threads have ended. */
+/* Returns whether all threads have ended. */
 static bool run_once(void)
 {
-    pthread_t id[2];
+    pthread_t id[STEPS_THREADS];
     step_count = point_count = 0;
     memset(change_count, 0, sizeof(change_count));
     memset(late_count, 0, sizeof(late_count));
-    ended[0] = ended[1] = false;
+    memset(ended, 0, sizeof(ended));
     now->begin();
-    pthread_create(&id[0], NULL, run_thread, NULL);
-    pthread_create(&id[1], NULL, run_thread, &id);
+    for (intptr_t i = 0; i < thread_count; i++)
+        pthread_create(&id[i], NULL, run_thread, (void *)i);
     sem_post(&turn[0]);
     sem_wait(&done);
     if (failure)
         return false;
-    pthread_join(id[0], NULL);
-    pthread_join(id[1], NULL);
+    for (int i = 0; i < thread_count; i++)
+        pthread_join(id[i], NULL);
     now->end();
     return !failure;
 }
@@ -210,7 +235,7 @@ static bool run_once(void)
 /* The next order: as the last one up to the last point where it may go another way as well. */
 static bool plan_next(void)
 {
-    const int most[KINDS] = {now->changes, now->delays};
+    const int most[KINDS] = {now->changes, STEPS_MAX, now->delays};
     for (int i = point_count - 1; i >= 0; i--) {
         change_count[kinds[i]] -= changes[i];
         if (!changes[i] && change_count[kinds[i]] < most[kinds[i]]) {
@@ -224,10 +249,12 @@ static bool plan_next(void)
 
 static void print_order(void)
 {
-    printf("# after %d steps of both: %s; the turn changed (a store was late: -) after point", step_count, failure);
+    static const char marks[KINDS] = {' ', '+', '-'};
+    printf("# after %d steps of all: %s; the turn changed (not to the next thread: +, a store was late: -) after point",
+           step_count, failure);
     for (int i = 0; i < point_count; i++)
         if (changes[i])
-            printf(kinds[i] == TURN ? " %d" : " -%d", i);
+            printf(" %c%d", marks[kinds[i]], i);
     printf("\n");
 }
 
@@ -237,8 +264,9 @@ long steps_run(const struct steps *steps)
     now = steps;
     planned = 0;
     failure = NULL;
-    sem_init(&turn[0], 0, 0);
-    sem_init(&turn[1], 0, 0);
+    thread_count = steps->thread[STEPS_THREADS - 1] ? STEPS_THREADS : STEPS_THREADS - 1;
+    for (int i = 0; i < thread_count; i++)
+        sem_init(&turn[i], 0, 0);
     sem_init(&done, 0, 0);
     do {
         orders++;

@@ -114,20 +114,26 @@ static int rewire(struct node_engine *n, int64_t now)
     return rc;
 }
 
-/* Act on a loss that the tree has taken in. */
-static int follow_loss(struct node_engine *n, uint32_t lost, int64_t now)
+/* Act on losses that the tree has taken in. Many may come at once, so the neighbours are made anew once: only the loss
+ * of one changes them. */
+static int follow_losses(struct node_engine *n, const struct node_list *lost, int64_t now)
 {
-    int rc = rewire(n, now);
-    effects_add(&n->inner, EFFECT_LOST, lost, NULL);
-    keys_node_lost(&n->keys, lost, &n->inner);
-    for (size_t i = 0; !rc && i < n->group_count; i++) {
-        struct node_group *g = n->groups[i];
-        tree_fence_rewire(&g->fence, rank_map_ranks_on(g->group, lost) > 0, &n->inner);
-        rc = rollup_node_lost(&g->rollup, lost, &n->inner);
-    }
-    if (lost == NODE_ROOT && !n->is_alone) {
-        n->is_alone = true;
-        effects_add(&n->inner, EFFECT_ALONE, lost, NULL);
+    bool is_near = false;
+    for (size_t i = 0; i < lost->count; i++)
+        is_near |= links_has(&n->links, lost->items[i]);
+    int rc = is_near ? rewire(n, now) : 0;
+    for (size_t i = 0; !rc && i < lost->count; i++) {
+        uint32_t node = lost->items[i];
+        effects_add(&n->inner, EFFECT_LOST, node, NULL);
+        keys_node_lost(&n->keys, node, &n->inner);
+        for (size_t g = 0; !rc && g < n->group_count; g++) {
+            tree_fence_rewire(&n->groups[g]->fence, rank_map_ranks_on(n->groups[g]->group, node) > 0, &n->inner);
+            rc = rollup_node_lost(&n->groups[g]->rollup, node, &n->inner);
+        }
+        if (node == NODE_ROOT && !n->is_alone) {
+            n->is_alone = true;
+            effects_add(&n->inner, EFFECT_ALONE, node, NULL);
+        }
     }
     return rc;
 }
@@ -159,27 +165,43 @@ static int expel_self(struct node_engine *n)
     return 0;
 }
 
-/* This node, or another that said so, holds a node for lost. */
-static int lose(struct node_engine *n, uint32_t node, int64_t now)
+/* This node, or another that said so, holds nodes for lost. */
+static int lose(struct node_engine *n, const struct node_list *nodes, int64_t now)
 {
-    if (node == n->tree.self)
-        return expel_self(n);
-    int rc = tree_lose(&n->tree, node);
-    if (rc)
-        return rc == TREE_KNOWN ? 0 : rc == -EINVAL ? -EPROTO : rc;
-    rc = node_list_add(&n->lost_news, node);
-    return rc ? rc : follow_loss(n, node, now);
+    struct node_list news = {0};
+    int rc = 0;
+    for (size_t i = 0; !rc && i < nodes->count; i++) {
+        uint32_t node = nodes->items[i];
+        int outcome = node == n->tree.self ? expel_self(n) : tree_lose(&n->tree, node);
+        if (outcome < 0)
+            rc = outcome == -EINVAL ? -EPROTO : outcome;
+        else if (node != n->tree.self && outcome != TREE_KNOWN)
+            rc = node_list_add(&news, node) || node_list_add(&n->lost_news, node) ? -ENOMEM : 0;
+    }
+    int followed = follow_losses(n, &news, now); /* of those before a wrong one, too */
+    node_list_fini(&news);
+    return rc ? rc : followed;
+}
+
+static int lose_one(struct node_engine *n, uint32_t node, int64_t now)
+{
+    return lose(n, &(struct node_list){&node, 1, 1}, now);
 }
 
 /* Another node names lost nodes. It cannot name the root: it would be alone. */
 static int hear_losses(struct node_engine *n, const struct bytes *data, int64_t now)
 {
     struct unpacking u = unpack_begin(data);
+    struct node_list nodes = {0};
     int rc = 0;
     while (!rc && u.left) {
         uint32_t node = unpack_u32(&u);
-        rc = u.failed || node == NODE_ROOT ? -EPROTO : lose(n, node, now);
+        rc = u.failed || node == NODE_ROOT ? -EPROTO : node_list_add(&nodes, node);
     }
+    int lost = lose(n, &nodes, now);
+    node_list_fini(&nodes);
+    if (!rc)
+        rc = lost;
     return rc ? rc : tell_losses(n);
 }
 
@@ -188,30 +210,39 @@ static int hear_expelled(struct node_engine *n, uint32_t from, int64_t now)
 {
     if (n->tree.self != NODE_ROOT)
         return expel_self(n);
-    int rc = lose(n, from, now);
+    int rc = lose_one(n, from, now);
     return rc ? rc : tell_losses(n);
 }
 
 /* ---- xcasts that are for the node itself ---- */
 
+/* Forget that a loss has yet to be told. Returns whether it had. */
+static bool forget_news(struct node_engine *n, uint32_t node)
+{
+    for (size_t i = 0; i < n->lost_news.count; i++)
+        if (n->lost_news.items[i] == node) {
+            n->lost_news.items[i] = n->lost_news.items[--n->lost_news.count];
+            return true;
+        }
+    return false;
+}
+
 /* The tree knows these losses already; the xcast's handler has added the new ones. */
 static int take_losses(struct node_engine *n, struct unpacking u, int64_t now)
 {
+    struct node_list news = {0};
     int rc = 0;
     while (!rc && u.left) {
         uint32_t node = unpack_u32(&u);
-        bool is_known = false;
-        for (size_t i = 0; i < n->lost_news.count; i++)
-            if (n->lost_news.items[i] == node) {
-                n->lost_news.items[i] = n->lost_news.items[--n->lost_news.count];
-                is_known = true;
-                break;
-            }
+        bool is_known = forget_news(n, node);
         if (node == n->tree.self)
             rc = expel_self(n);
         else if (!is_known && n->tree.self != NODE_ROOT)
-            rc = follow_loss(n, node, now);
+            rc = node_list_add(&news, node);
     }
+    if (!rc)
+        rc = follow_losses(n, &news, now);
+    node_list_fini(&news);
     return rc;
 }
 
@@ -478,7 +509,7 @@ int node_link(struct node_engine *n, uint32_t peer, enum link_event event, int64
     case LINK_GREET: greet(n, peer); break;
     case LINK_CONNECT: effects_add(&n->inner, EFFECT_CONNECT, peer, NULL); break;
     case LINK_LOSE:
-        rc = lose(n, peer, now);
+        rc = lose_one(n, peer, now);
         if (!rc)
             rc = tell_losses(n);
         break;
@@ -489,7 +520,7 @@ int node_link(struct node_engine *n, uint32_t peer, enum link_event event, int64
 
 int node_tick(struct node_engine *n, int64_t now, struct effects *effects)
 {
-    struct node_list beats = {0}, silent = {0};
+    struct node_list beats = {0}, silent = {0}, lost = {0};
     struct core_message beat = {
         .kind = MESSAGE_BEAT, .origin = n->tree.self, .other = n->xcast.stable};
     if (n->is_alone)
@@ -499,7 +530,9 @@ int node_tick(struct node_engine *n, int64_t now, struct effects *effects)
         effects_add(&n->inner, EFFECT_SEND, beats.items[i], &beat);
     for (size_t i = 0; !rc && i < silent.count; i++)
         if (links_event(&n->links, silent.items[i], LINK_SILENT) == LINK_LOSE)
-            rc = lose(n, silent.items[i], now);
+            rc = node_list_add(&lost, silent.items[i]);
+    if (!rc)
+        rc = lose(n, &lost, now);
     if (!rc && silent.count)
         rc = tell_losses(n);
     xcast_tick(&n->xcast, &n->inner);
@@ -508,6 +541,7 @@ int node_tick(struct node_engine *n, int64_t now, struct effects *effects)
         rollup_tick(&n->groups[i]->rollup, &n->inner);
     node_list_fini(&beats);
     node_list_fini(&silent);
+    node_list_fini(&lost);
     return settle(n, rc, now, effects);
 }
 

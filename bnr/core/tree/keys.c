@@ -434,6 +434,7 @@ static int hear_value(struct keys *k, const struct core_message *message, struct
     struct bytes *value = message->data;
     if (message->status >= STATUS_ASKED || (message->status == STATUS_GOOD && !value))
         return -EPROTO;
+    k->has_heard = true;
     if (!wait)
         return 0; /* answered before, or cancelled */
     if (message->origin != wait->home)
@@ -529,12 +530,16 @@ void keys_node_lost(struct keys *k, uint32_t node, struct effects *effects)
 
 void keys_tick(struct keys *k, int64_t now, struct effects *effects)
 {
+    if (k->has_heard)
+        k->heard_ns = now;
+    k->has_heard = false;
     for (struct keys_wait *wait = k->waits; wait; wait = wait->hh.next) {
         if (wait->home == k->tree->self)
             continue;
         if (wait->sent_ns == INT64_MIN)
             wait->sent_ns = now;
-        if (now - wait->sent_ns < wait->retry_ns)
+        int64_t since = k->heard_ns > wait->sent_ns ? k->heard_ns : wait->sent_ns;
+        if (now - since < wait->retry_ns && now - wait->sent_ns < KEYS_RETRY_MAX_NS)
             continue;
         ask(k, wait, effects);
         wait->sent_ns = now;

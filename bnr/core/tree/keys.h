@@ -10,7 +10,8 @@
  * gets that accept an old value (KEYS_LATER), and for all gets when the owner's node is lost. The
  * space of replaced and dropped values is free again.
  *
- * Messages get lost with nodes in between: a get that waits is sent again, ever more seldom. Once the owner's node has
+ * Messages get lost with nodes in between: a get that waits is sent again, ever more seldom. While answers to others
+ * come it may just have to wait for its turn at the root, so the time counts from the last of them. Once the owner's node has
  * said that it keeps the get, that is sent again soon after the loss of a node, and seldom otherwise.
  */
 #ifndef BNR_KEYS_H
@@ -27,8 +28,8 @@ enum {
     KEYS_WAIT_MAX = 1 << 16,  /* gets that wait here */
 };
 
-#define KEYS_RETRY_NS     2000000000LL /* after that a get is sent again, then twice that, ... */
-#define KEYS_RETRY_MAX_NS 30000000000LL
+#define KEYS_RETRY_NS     2000000000LL /* without any answer a get is sent again, then after twice that, ... */
+#define KEYS_RETRY_MAX_NS 30000000000LL /* whatever comes */
 #define KEYS_KEPT_NS      KEYS_RETRY_MAX_NS /* once its node keeps it */
 
 enum keys_flag {
@@ -66,6 +67,8 @@ struct keys {
     struct keys_interest *interests; /* keys that were asked for later, and have not come */
     size_t cached_bytes, own_bytes;
     uint64_t next_request;
+    bool has_heard;   /* an answer has come since the last tick */
+    int64_t heard_ns; /* when a tick last saw that */
 };
 
 void keys_init(struct keys *k, const struct tree *tree);

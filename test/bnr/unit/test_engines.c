@@ -201,6 +201,41 @@ static uint64_t told(size_t i, const struct bytes *value)
     return effects.items[i].message.number;
 }
 
+/* While others are answered a get has to wait for its turn, and asks again only after that, or after long. */
+static void answers_put_off_asking_again(void **state)
+{
+    struct tree t;
+    struct keys k;
+    int64_t now = 0;
+    (void)state;
+    tree_init(&t, 1, 7, 2);
+    keys_init(&k, &t);
+    struct keys_name never = name(8, "never"), card = name(8, "card");
+    struct keys_home there = {4, false};
+    struct bytes *value = text_of("value");
+    keys_get(&k, &never, there, 1, 0, &effects);
+    keys_tick(&k, now, &effects);
+    for (; now < KEYS_RETRY_MAX_NS; now += KEYS_RETRY_NS) {
+        effects_clear(&effects);
+        keys_tick(&k, now, &effects);
+        assert_int_equal(effects.count, 0);
+        keys_get(&k, &card, there, 2, 0, &effects);
+        let_answer(&k, sent(0, 4, MESSAGE_GET)->number, value);
+    }
+    effects_clear(&effects);
+    keys_tick(&k, now, &effects);
+    sent(0, 4, MESSAGE_GET); /* it has waited long */
+    effects_clear(&effects);
+    keys_tick(&k, now + KEYS_RETRY_NS, &effects);
+    assert_int_equal(effects.count, 0);
+    keys_tick(&k, now + 2 * KEYS_RETRY_NS, &effects);
+    sent(0, 4, MESSAGE_GET); /* twice the time, and no answer */
+    effects_clear(&effects);
+    bytes_unref(value);
+    keys_fini(&k);
+    tree_fini(&t);
+}
+
 /* A value that was replaced is not found again, neither among fetched values, nor in an answer that
  * was on its way when the later get began. */
 static void a_replaced_value_is_fetched_anew(void **state)
@@ -474,6 +509,7 @@ int main(void)
         cmocka_unit_test(long_entries_are_left_out_for_all),
         cmocka_unit_test(a_loss_ends_a_fence_at_once),
         cmocka_unit_test(a_get_waits_for_its_put),
+        cmocka_unit_test(answers_put_off_asking_again),
         cmocka_unit_test(a_replaced_value_is_fetched_anew),
         cmocka_unit_test(a_key_comes_later),
         cmocka_unit_test(others_are_answered),

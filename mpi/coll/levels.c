@@ -294,6 +294,27 @@ static void turn(const struct levels *l, char *by_rank, char *by_host, MPI_Count
     }
 }
 
+static bool are_hosts_equal(const struct levels *l)
+{
+    bool are_equal = true;
+    for (int host = 0; host < l->hosts->count; host++)
+        are_equal &= host_size(l, host) == l->here_count;
+    return are_equal;
+}
+
+/* Hosts of as many ranks exchange blocks of one size: if these are tiny they go through others, so that a leader has
+ * few peers. */
+static void exchange_hosts(const struct levels *l, char *out, char *in, MPI_Count bytes)
+{
+    bool are_equal = are_hosts_equal(l);
+    MPI_Count each = bytes * l->here_count * l->here_count;
+    struct coll part = {.kind = COLL_ALLTOALL, .uneven = !are_equal};
+    part.send = are_equal ? packed(out, each) : exchanged(l, out, bytes);
+    part.recv = are_equal ? packed(in, each) : exchanged(l, in, bytes);
+    if (!l->s->broken)
+        among_leaders(l, part);
+}
+
 void coll_alltoall_hosts(struct sched *s, const struct coll *c)
 {
     struct levels l;
@@ -308,14 +329,13 @@ void coll_alltoall_hosts(struct sched *s, const struct coll *c)
     part.send.count = mine->count * c->size;
     part.recv = packed(by_rank, each);
     on_host(&l, part);
-    part = (struct coll){.kind = COLL_ALLTOALL, .uneven = true};
-    part.send = exchanged(&l, out, bytes);
-    part.recv = exchanged(&l, in, bytes);
     if (s->broken)
         return;
     if (leads(&l))
         turn(&l, by_rank, out, bytes, true);
-    among_leaders(&l, part);
+    exchange_hosts(&l, out, in, bytes);
+    if (s->broken)
+        return;
     if (leads(&l))
         turn(&l, by_rank, in, bytes, false);
     part = (struct coll){.kind = COLL_SCATTER, .root = l.lead, .recv = c->recv};

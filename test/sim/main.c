@@ -7,6 +7,7 @@
  *     sim seeds FIRST N    so many machines of up to 60 nodes, each mode of xcast in turn
  *     sim scale            the figures of doc/scale.md
  *     sim modes            those of its table of xcasts
+ *     sim job [HOSTS [RANKS]]  a job on so many hosts, of so many ranks each; without, those of its table
  */
 #include "test/sim/sim.h"
 
@@ -54,16 +55,32 @@ static struct sim_settings draw(uint64_t seed)
     return set;
 }
 
+/* A machine where all is played. */
+static void start(struct sim *s, struct sim_settings settings)
+{
+    settings.acts = &play_acts;
+    sim_init(s, &settings);
+    play_init(s);
+    flow_init(s);
+}
+
+static void stop(struct sim *s)
+{
+    play_fini(s);
+    flow_fini(s);
+    sim_fini(s);
+}
+
 static uint64_t play(const struct sim_settings *settings)
 {
     struct sim s;
-    sim_init(&s, settings);
+    start(&s, *settings);
     sim_run(&s, 600 * SIM_S, play_is_done);
     /* Until all is at rest: the last word takes a beat for each level of the tree. */
     sim_run(&s, s.now + (settings->radix == 1 ? 60 + 3 * settings->count : 60) * SIM_S, NULL);
     play_check_end(&s);
     uint64_t steps = s.steps;
-    sim_fini(&s);
+    stop(&s);
     return steps;
 }
 
@@ -99,7 +116,7 @@ static void run_large(uint32_t count, uint32_t radix, uint32_t ranks_each, uint3
     struct sim s;
     double begin = seconds();
     size_t before = mallinfo2().uordblks;
-    sim_init(&s, &settings);
+    start(&s, settings);
     size_t memory = (mallinfo2().uordblks - before) / count;
     sim_run(&s, 600 * SIM_S, play_is_done);
     uint64_t messages = 0, bytes = 0, most = 0, depth = 0;
@@ -108,10 +125,10 @@ static void run_large(uint32_t count, uint32_t radix, uint32_t ranks_each, uint3
     sim_run(&s, s.now + (int64_t)((deaths ? 60 : 5) + 3 * depth) * SIM_S, NULL);
     play_check_end(&s);
     for (uint32_t i = 0; i < count; i++) {
-        messages += s.nodes[i].messages;
-        bytes += s.nodes[i].bytes;
-        if (s.nodes[i].bytes > most)
-            most = s.nodes[i].bytes;
+        messages += s.nodes[i].sent.messages;
+        bytes += s.nodes[i].sent.bytes;
+        if (s.nodes[i].sent.bytes > most)
+            most = s.nodes[i].sent.bytes;
     }
     printf("| %6u | %5u | %2llu | %5.1f | %6.0f | %9llu | %5zu | %6.2f | %6.2f | %6.2f |\n", count,
            radix, (unsigned long long)depth, (double)messages / count, (double)bytes / count,
@@ -119,7 +136,7 @@ static void run_large(uint32_t count, uint32_t radix, uint32_t ranks_each, uint3
            (double)play_time(&s, PLAY_FENCE) / 1e6, (double)play_time(&s, PLAY_END) / 1e6);
     fprintf(stderr, "%u nodes, %llu steps: %.1f s\n", count, (unsigned long long)s.steps,
             seconds() - begin);
-    sim_fini(&s);
+    stop(&s);
 }
 
 static void run_scale(void)
@@ -148,13 +165,13 @@ static double time_mode(uint32_t count, size_t len, enum tree_mode mode)
     struct sim s;
     settings.choice.is_forced = true;
     settings.choice.mode = mode;
-    sim_init(&s, &settings);
+    start(&s, settings);
     sim_run(&s, SIM_S, NULL); /* until the links are there */
     int64_t begin = s.now;
     play_send(&s, len);
     sim_run(&s, s.now + 100 * SIM_S, play_is_told);
     double took = (double)(play_time(&s, PLAY_XCAST) - begin) / 1e6;
-    sim_fini(&s);
+    stop(&s);
     return took;
 }
 
@@ -174,6 +191,16 @@ static void run_modes(void)
     }
 }
 
+static void run_jobs(int count, char **words)
+{
+    uint32_t each = count > 1 ? (uint32_t)strtoul(words[1], NULL, 10) : 128;
+    puts("hosts,part,ms,messages,bytes,memory,engine_ms");
+    if (count > 0)
+        job_run((uint32_t)strtoul(words[0], NULL, 10), each);
+    for (uint32_t hosts = 16; count == 0 && hosts <= 4096; hosts *= 4)
+        job_run(hosts, each);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "short";
@@ -188,8 +215,10 @@ int main(int argc, char **argv)
         run_scale();
     } else if (strcmp(what, "modes") == 0) {
         run_modes();
+    } else if (strcmp(what, "job") == 0) {
+        run_jobs(argc - 2, argv + 2);
     } else {
-        fputs("usage: sim short [N [COUNT]] | seeds FIRST N | scale | modes\n", stderr);
+        fputs("usage: sim short [N [COUNT]] | seeds FIRST N | scale | modes | job [HOSTS [RANKS]]\n", stderr);
         return 2;
     }
     return 0;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <uthash.h>
 
@@ -55,12 +56,14 @@ static bool is_before(const struct sim_event *a, const struct sim_event *b)
 
 static void push(struct sim *s, struct sim_event event)
 {
+    struct sim_heap *charged = heap_charge(NULL);
     if (s->heap_count == s->heap_room) {
         s->heap_room = s->heap_room ? 2 * s->heap_room : 1024;
         s->heap = realloc(s->heap, s->heap_room * sizeof(*s->heap));
         if (!s->heap)
             abort();
     }
+    heap_charge(charged);
     event.order = s->order++;
     bytes_ref(event.message.data);
     size_t i = s->heap_count++;
@@ -164,17 +167,50 @@ static struct core_message through_bytes(struct sim *s, uint32_t self,
     return copy;
 }
 
+/* A copy that a node has for itself: of what it has written, or read. */
+static struct bytes *copy_for(struct sim_node *node, const struct bytes *data)
+{
+    struct sim_heap *charged = heap_charge(&node->heap);
+    struct bytes *copy = data ? bytes_create(data->at, data->len) : NULL;
+    heap_charge(charged);
+    return copy;
+}
+
+static void drop_copy(struct sim_node *node, struct bytes *data)
+{
+    struct sim_heap *charged = heap_charge(&node->heap);
+    bytes_unref(data);
+    heap_charge(charged);
+}
+
+int64_t sim_work(struct sim *s, uint32_t node, int64_t ns)
+{
+    struct sim_node *n = &s->nodes[node];
+    n->busy_until = (n->busy_until > s->now ? n->busy_until : s->now) + ns;
+    return n->busy_until;
+}
+
+static size_t len_of(const struct core_message *message)
+{
+    return FRAME_HEAD_LEN + (message->data ? message->data->len : 0);
+}
+
+/* Note a message that a node sends or takes, which keeps it busy. Returns when that is over. */
+static int64_t work_on(struct sim *s, uint32_t node, struct sim_traffic *traffic, int64_t ns,
+                       const struct core_message *message)
+{
+    size_t len = len_of(message);
+    traffic->messages++;
+    traffic->bytes += len;
+    return sim_work(s, node, ns + (int64_t)((double)len * s->settings.byte_ns));
+}
+
 static void send_message(struct sim *s, uint32_t self, const struct effect *effect)
 {
     struct sim_node *node = &s->nodes[self];
     struct sim_link *link = link_of(s, self, effect->node);
     int direction = self > effect->node;
-    size_t len = FRAME_HEAD_LEN + (effect->message.data ? effect->message.data->len : 0);
-    node->messages++;
-    node->bytes += len;
-    int64_t begin = node->busy_until > s->now ? node->busy_until : s->now;
-    node->busy_until = begin + s->settings.send_ns + (int64_t)((double)len * s->settings.byte_ns);
-    int64_t at = node->busy_until + delay(s);
+    int64_t at = work_on(s, self, &node->sent, s->settings.send_ns, &effect->message) + delay(s);
     if (at < link->last[direction])
         at = link->last[direction];
     link->last[direction] = at;
@@ -184,13 +220,14 @@ static void send_message(struct sim *s, uint32_t self, const struct effect *effe
                               .from = self,
                               .epoch = link->epoch,
                               .message = effect->message};
-    bool is_copied = s->settings.is_hostile;
-    if (is_copied)
+    if (s->settings.is_hostile)
         event.message = through_bytes(s, self, &effect->message);
+    else if (s->settings.is_counted)
+        event.message.data = copy_for(node, effect->message.data);
     if (is_there(s, effect->node))
         push(s, event);
-    if (is_copied)
-        bytes_unref(event.message.data);
+    if (s->settings.is_hostile || s->settings.is_counted)
+        drop_copy(node, event.message.data);
 }
 
 void sim_carry_out(struct sim *s, uint32_t self)
@@ -201,27 +238,51 @@ void sim_carry_out(struct sim *s, uint32_t self)
         const struct effect *effect = &effects.items[i];
         switch (effect->kind) {
         case EFFECT_SEND:
-            play_effect(s, self, effect);
+            s->settings.acts->effect(s, self, effect);
             send_message(s, self, effect);
             break;
         case EFFECT_CONNECT: connect_nodes(s, self, effect->node); break;
         case EFFECT_DISCONNECT: break; /* a lost node ends; messages of it are refused */
-        default: play_effect(s, self, effect);
+        default: s->settings.acts->effect(s, self, effect);
         }
     }
+    struct sim_heap *charged = heap_charge(&s->nodes[self].heap);
     effects_clear(&effects);
+    heap_charge(charged);
     free(s->effects.items);
     s->effects = effects;
 }
 
 /* ---- nodes ---- */
 
-static void check(struct sim *s, uint32_t node, int rc)
+static int64_t now_ns(void)
 {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * SIM_S + t.tv_nsec;
+}
+
+void sim_enter(struct sim *s, uint32_t node)
+{
+    heap_charge(&s->nodes[node].heap);
+    s->entered_ns = now_ns();
+}
+
+void sim_leave(struct sim *s, uint32_t node, int rc)
+{
+    heap_charge(NULL);
+    s->nodes[node].engine_ns += now_ns() - s->entered_ns;
     if (rc)
         sim_fail(s, node, "no call fails: %d", rc);
     sim_carry_out(s, node);
     s->steps++;
+}
+
+/* Something happens to a link of a node. */
+static void tell_link(struct sim *s, uint32_t node, uint32_t peer, enum link_event event)
+{
+    sim_enter(s, node);
+    sim_leave(s, node, node_link(&s->nodes[node].node, peer, event, s->now, &s->effects));
 }
 
 /* A link breaks: what is on it is lost, both ends know. */
@@ -234,8 +295,7 @@ static void break_link(struct sim *s, struct sim_link *link)
     link->epoch++;
     for (int i = 0; i < 2; i++)
         if (is_there(s, ends[i]))
-            check(s, ends[i],
-                  node_link(&s->nodes[ends[i]].node, ends[!i], LINK_BROKEN, s->now, &s->effects));
+            tell_link(s, ends[i], ends[!i], LINK_BROKEN);
 }
 
 void sim_kill(struct sim *s, uint32_t node, bool vanishes)
@@ -273,8 +333,72 @@ static void make_link(struct sim *s, const struct sim_event *event)
     link->is_up = true;
     link->is_making = false;
     for (int i = 0; i < (is_news ? 2 : 1); i++)
-        check(s, ends[i],
-              node_link(&s->nodes[ends[i]].node, ends[!i], LINK_MADE, s->now, &s->effects));
+        tell_link(s, ends[i], ends[!i], LINK_MADE);
+}
+
+/* ---- messages that come ---- */
+
+struct sim_waiting {
+    struct sim_waiting *next;
+    struct sim_event event;
+};
+
+/* A node takes a message, and owns what it has read. */
+static void take(struct sim *s, const struct sim_event *event)
+{
+    struct sim_node *node = &s->nodes[event->node];
+    struct core_message message = event->message;
+    if (link_of(s, event->node, event->from)->epoch != event->epoch)
+        return;
+    if (s->settings.is_counted)
+        message.data = copy_for(node, message.data);
+    sim_enter(s, event->node);
+    sim_leave(s, event->node, node_message(&node->node, event->from, &message, s->now, &s->effects));
+    if (s->settings.is_counted)
+        drop_copy(node, message.data);
+}
+
+/* Begin with the next message that waits. */
+static void take_next(struct sim *s, uint32_t self)
+{
+    struct sim_node *node = &s->nodes[self];
+    node->is_taking = node->first != NULL;
+    if (node->first)
+        sim_at(s, work_on(s, self, &node->taken, s->settings.take_ns, &node->first->event.message), SIM_TAKE, self);
+}
+
+static void wait_for_turn(struct sim *s, const struct sim_event *event)
+{
+    struct sim_node *node = &s->nodes[event->node];
+    struct sim_waiting *waiting = malloc(sizeof(*waiting));
+    if (!waiting)
+        abort();
+    *waiting = (struct sim_waiting){NULL, *event};
+    bytes_ref(event->message.data);
+    if (!node->first)
+        node->last = &node->first;
+    *node->last = waiting;
+    node->last = &waiting->next;
+    if (!node->is_taking)
+        take_next(s, event->node);
+}
+
+/* Forget the first message that waits; its sender had the bytes until now. */
+static void forget_waiting(struct sim *s, struct sim_node *node)
+{
+    struct sim_waiting *waiting = node->first;
+    node->first = waiting->next;
+    drop_copy(&s->nodes[waiting->event.from], waiting->event.message.data);
+    free(waiting);
+}
+
+static void take_turn(struct sim *s, uint32_t self)
+{
+    struct sim_node *node = &s->nodes[self];
+    struct sim_event event = node->first->event;
+    take(s, &event);
+    forget_waiting(s, node);
+    take_next(s, self);
 }
 
 static void handle(struct sim *s, struct sim_event *event)
@@ -282,20 +406,20 @@ static void handle(struct sim *s, struct sim_event *event)
     struct sim_node *node = &s->nodes[event->node];
     switch (event->kind) {
     case SIM_MESSAGE:
-        if (link_of(s, event->node, event->from)->epoch == event->epoch)
-            check(s, event->node,
-                  node_message(&node->node, event->from, &event->message, s->now, &s->effects));
+        if (s->settings.take_ns)
+            wait_for_turn(s, event);
+        else
+            take(s, event);
         break;
+    case SIM_TAKE: take_turn(s, event->node); break;
     case SIM_TICK:
-        check(s, event->node, node_tick(&node->node, s->now, &s->effects));
+        sim_enter(s, event->node);
+        sim_leave(s, event->node, node_tick(&node->node, s->now, &s->effects));
         flow_tick(s, event->node);
         sim_at(s, s->now + s->settings.liveness_ns / LIVENESS_TICKS, SIM_TICK, event->node);
         break;
     case SIM_MADE: make_link(s, event); break;
-    case SIM_REFUSED:
-        check(s, event->node,
-              node_link(&node->node, event->from, LINK_REFUSED, s->now, &s->effects));
-        break;
+    case SIM_REFUSED: tell_link(s, event->node, event->from, LINK_REFUSED); break;
     case SIM_STOP:
         if (node->stopped_until)
             break; /* twice in a row would be too long */
@@ -303,7 +427,7 @@ static void handle(struct sim *s, struct sim_event *event)
         node->stopped_until = s->now + s->settings.liveness_ns / 2;
         sim_at(s, node->stopped_until, SIM_RESUME, event->node);
         break;
-    case SIM_STEP: play_step(s, event->node); break;
+    case SIM_STEP: s->settings.acts->step(s, event->node); break;
     default: break;
     }
 }
@@ -325,7 +449,7 @@ void sim_run(struct sim *s, int64_t until, bool (*done)(const struct sim *s))
             push(s, event);
         } else if (is_there(s, event.node))
             handle(s, &event);
-        bytes_unref(event.message.data);
+        drop_copy(&s->nodes[event.from], event.message.data);
     }
     if (s->now < until && !done)
         s->now = until;
@@ -344,22 +468,23 @@ void sim_init(struct sim *s, const struct sim_settings *settings)
     for (uint32_t i = 0; i < settings->count; i++) {
         struct node_settings node = {i, settings->count, settings->radix, settings->liveness_ns,
                                      settings->choice};
-        check(s, i, node_init(&s->nodes[i].node, &node, 0, &s->effects));
-        check(s, i, node_add_group(&s->nodes[i].node, &s->group, 0, &s->effects));
+        sim_enter(s, i);
+        sim_leave(s, i, node_init(&s->nodes[i].node, &node, 0, &s->effects));
+        sim_enter(s, i);
+        sim_leave(s, i, node_add_group(&s->nodes[i].node, &s->group, 0, &s->effects));
         sim_at(s, (int64_t)sim_random(s, (uint64_t)settings->liveness_ns / LIVENESS_TICKS),
                SIM_TICK, i);
     }
-    play_init(s);
-    flow_init(s);
 }
 
 void sim_fini(struct sim *s)
 {
     struct sim_link *link, *next;
-    play_fini(s);
-    flow_fini(s);
-    for (uint32_t i = 0; i < s->settings.count; i++)
+    for (uint32_t i = 0; i < s->settings.count; i++) {
         node_fini(&s->nodes[i].node);
+        while (s->nodes[i].first)
+            forget_waiting(s, &s->nodes[i]);
+    }
     while (s->heap_count)
         bytes_unref(s->heap[--s->heap_count].message.data);
     HASH_ITER(hh, s->links, link, next)

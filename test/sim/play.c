@@ -146,7 +146,7 @@ static void end_ranks(struct sim *s, uint32_t node)
     call(s, node, node_ended(&s->nodes[node].node, s->group.id, &run, s->now, &s->effects));
 }
 
-void play_step(struct sim *s, uint32_t node)
+static void step(struct sim *s, uint32_t node)
 {
     struct sim_node *n = &s->nodes[node];
     flow_step(s, node);
@@ -324,7 +324,7 @@ static int64_t notice_limit(const struct sim *s)
     return s->settings.liveness_ns + levels * way * 2 + (is_smooth ? 0 : 20 * SIM_S);
 }
 
-void play_effect(struct sim *s, uint32_t node, const struct effect *effect)
+static void hear(struct sim *s, uint32_t node, const struct effect *effect)
 {
     const struct core_message *m = &effect->message;
     if (node == NODE_ROOT)
@@ -350,6 +350,8 @@ void play_effect(struct sim *s, uint32_t node, const struct effect *effect)
     default: break;
     }
 }
+
+const struct sim_acts play_acts = {step, hear};
 
 /* ---- one xcast alone ---- */
 

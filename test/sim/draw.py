@@ -81,7 +81,7 @@ def table(parts):
     print("| hosts | " + " | ".join(map(str, hosts)) + " |\n|---|" + "---|" * len(hosts))
     for part, rows in parts.items():
         cells = [f"{rows[n]['ms']:.0f}, {rows[n]['messages']:.0f}, {short(rows[n]['bytes'])}, {short(rows[n]['memory'])}"
-                 for n in hosts]
+                 if n in rows else "" for n in hosts]
         print(f"| {part} | " + " | ".join(cells) + " |")
 
 

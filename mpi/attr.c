@@ -9,10 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "mpi/comm/comm.h"
-#include "mpi/errh.h"
 #include "mpi/errh_code.h"
-#include "mpi/type/type.h"
 #include "os/lock.h"
 #include "os/memory/shelf.h"
 
@@ -69,16 +66,6 @@ void attr_fini(void)
         free(place_at(i)->keyval);
     os_shelf_fini(&places);
     place_count = places_used = 0;
-}
-
-struct attr_owner attr_of_comm(struct comm *comm)
-{
-    return (struct attr_owner){ATTR_COMM, comm_handle(comm), &comm->attrs, &comm->lock};
-}
-
-struct attr_owner attr_of_type(struct type *type)
-{
-    return (struct attr_owner){ATTR_TYPE, type->handle, &type->attrs, &type->lock};
 }
 
 /* ---- keyvals ---- */
@@ -399,24 +386,4 @@ int attr_copy(struct attr_owner from, struct attr_owner to)
     }
     free(old);
     return rc;
-}
-
-int attr_copy_comm(struct comm *from, struct comm *to)
-{
-    return attr_copy(attr_of_comm(from), attr_of_comm(to));
-}
-
-int attr_delete_comm(struct comm *comm)
-{
-    return attr_delete_all(attr_of_comm(comm));
-}
-
-int attr_copy_type(struct type *from, struct type *to)
-{
-    return attr_copy(attr_of_type(from), attr_of_type(to));
-}
-
-int attr_delete_type(struct type *type)
-{
-    return attr_delete_all(attr_of_type(type));
 }

@@ -14,8 +14,6 @@
 
 #include "include/mpid.h"
 
-struct comm;
-struct type;
 struct os_lock;
 struct attr; /* a list of (keyval, value) on one object, newest first */
 
@@ -33,7 +31,7 @@ union attr_delete {
     MPI_Win_delete_attr_function *win;
 };
 
-/* An object that carries attributes. */
+/* An object that carries attributes: each kind has a function that makes one, as comm_attr_of(). */
 struct attr_owner {
     enum attr_kind kind;
     void *handle;       /* MPI_Comm, MPI_Datatype, MPI_Win */
@@ -44,9 +42,6 @@ struct attr_owner {
 /* Values of the predefined attributes. */
 void attr_init(const struct mpid_world *world);
 void attr_fini(void);
-
-struct attr_owner attr_of_comm(struct comm *comm);
-struct attr_owner attr_of_type(struct type *type);
 
 /* These return MPI_SUCCESS, an error class, or the code that a callback returned. */
 int attr_create_keyval(enum attr_kind kind, union attr_copy copy, union attr_delete delete,
@@ -60,10 +55,5 @@ int attr_delete(struct attr_owner owner, int keyval);
  * of setting. */
 int attr_copy(struct attr_owner from, struct attr_owner to);
 int attr_delete_all(struct attr_owner owner);
-/* The same for communicators and types. */
-int attr_copy_comm(struct comm *from, struct comm *to);
-int attr_delete_comm(struct comm *comm);
-int attr_copy_type(struct type *from, struct type *to);
-int attr_delete_type(struct type *type);
 
 #endif

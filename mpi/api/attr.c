@@ -2,10 +2,11 @@
 
 /* Attributes of communicators and datatypes (MPI-5.0 7.7). */
 
-#include "mpi/attr.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_attr.h"
 #include "mpi/errh.h"
 #include "mpi/type/type.h"
+#include "mpi/type/type_attr.h"
 #include "mpi/world.h"
 
 /* Say what went wrong with a keyval; a callback's own code goes to the user as it is. */
@@ -61,7 +62,7 @@ static int set_comm(MPI_Comm comm, int keyval, void *value, const char *function
         return errh_bad_comm(comm, function);
     if (is_predefined(keyval))
         return errh_comm(on, MPI_ERR_KEYVAL, function, "attribute %d is predefined", keyval);
-    return report(on, attr_set(attr_of_comm(on), keyval, value), keyval, function);
+    return report(on, attr_set(comm_attr_of(on), keyval, value), keyval, function);
 }
 
 static int get_comm(MPI_Comm comm, int keyval, void *value, int *flag, const char *function)
@@ -72,7 +73,7 @@ static int get_comm(MPI_Comm comm, int keyval, void *value, int *flag, const cha
         return errh_bad_comm(comm, function);
     if (!value || !flag)
         return errh_comm(on, MPI_ERR_ARG, function, "an argument is NULL");
-    int rc = attr_get(attr_of_comm(on), keyval, value, &found);
+    int rc = attr_get(comm_attr_of(on), keyval, value, &found);
     if (!rc)
         *flag = found;
     return report(on, rc, keyval, function);
@@ -85,7 +86,7 @@ static int delete_comm(MPI_Comm comm, int keyval, const char *function)
         return errh_bad_comm(comm, function);
     if (is_predefined(keyval))
         return errh_comm(on, MPI_ERR_KEYVAL, function, "attribute %d is predefined", keyval);
-    return report(on, attr_delete(attr_of_comm(on), keyval), keyval, function);
+    return report(on, attr_delete(comm_attr_of(on), keyval), keyval, function);
 }
 
 /*
@@ -353,7 +354,7 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     struct type *type = type_from(datatype);
     if (!type)
         return bad_type(datatype, __func__);
-    return report(NULL, attr_set(attr_of_type(type), type_keyval, attribute_val), type_keyval,
+    return report(NULL, attr_set(type_attr_of(type), type_keyval, attribute_val), type_keyval,
                   __func__);
 }
 
@@ -379,7 +380,7 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
         return bad_type(datatype, __func__);
     if (!attribute_val || !flag)
         return errh_comm(NULL, MPI_ERR_ARG, __func__, "an argument is NULL");
-    int rc = attr_get(attr_of_type(type), type_keyval, attribute_val, &found);
+    int rc = attr_get(type_attr_of(type), type_keyval, attribute_val, &found);
     if (!rc)
         *flag = found;
     return report(NULL, rc, type_keyval, __func__);
@@ -402,7 +403,7 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     struct type *type = type_from(datatype);
     if (!type)
         return bad_type(datatype, __func__);
-    return report(NULL, attr_delete(attr_of_type(type), type_keyval), type_keyval, __func__);
+    return report(NULL, attr_delete(type_attr_of(type), type_keyval), type_keyval, __func__);
 }
 
 #include "attr.gen.h"

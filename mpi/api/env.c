@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "include/mpi-ext.h"
-#include "mpi/attr.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_attr.h"
 #include "mpi/comm/hardware.h"
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/errh.h"
@@ -162,9 +162,9 @@ int PMPI_Finalize(void)
         return MPI_SUCCESS; /* as at the exit of a child: the parent owns MPI, and ends it */
     if (!init_begin_end())
         return not_of_world(__func__);
-    int rc = attr_delete_comm(comm_any(MPI_COMM_SELF));
+    int rc = attr_delete_all(comm_attr_of(comm_any(MPI_COMM_SELF)));
     if (!rc)
-        rc = attr_delete_comm(comm_any(MPI_COMM_WORLD));
+        rc = attr_delete_all(comm_attr_of(comm_any(MPI_COMM_WORLD)));
     if (rc)
         rc = errh_comm(NULL, rc, __func__, "an attribute's callback returned error code %d", rc);
     int ended = init_end();

@@ -15,11 +15,11 @@
 #include <mpi.h>
 
 #include "mpi/api/type_argument.h"
-#include "mpi/attr.h"
 #include "mpi/errh.h"
 #include "mpi/interface.h"
 #include "mpi/left.h"
 #include "mpi/type/type.h"
+#include "mpi/type/type_attr.h"
 #include "mpi/type/type_make.h"
 #include "mpi/type/type_tree.h"
 
@@ -669,9 +669,9 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (rc)
         return rc;
     rc = type_make_dup(old, &made);
-    int failed = rc ? 0 : attr_copy_type(old, made);
+    int failed = rc ? 0 : attr_copy(type_attr_of(old), type_attr_of(made));
     if (failed) {
-        attr_delete_type(made);
+        attr_delete_all(type_attr_of(made));
         type_unref(made);
         return errh_comm(NULL, failed, __func__, "an attribute could not be copied");
     }
@@ -733,7 +733,7 @@ int PMPI_Type_free(MPI_Datatype *datatype)
         return errh_comm(NULL, MPI_ERR_TYPE, __func__, "the datatype is predefined");
     if (type->freed)
         return errh_comm(NULL, MPI_ERR_TYPE, __func__, "datatype %p was freed", (void *)*datatype);
-    rc = attr_delete_type(type);
+    rc = attr_delete_all(type_attr_of(type));
     if (rc)
         return errh_comm(NULL, rc, __func__, "an attribute could not be deleted");
     type->freed = true;

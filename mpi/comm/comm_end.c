@@ -3,8 +3,8 @@
 /* The end of a communicator for its user. */
 #include <stddef.h>
 
-#include "mpi/attr.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_attr.h"
 #include "mpi/errh.h"
 #include "mpi/left.h"
 #include "mpi/request/buffer.h"
@@ -29,7 +29,7 @@ int comm_end(MPI_Comm *handle, void (*part)(struct comm *comm), const char *func
         return errh_bad_comm(handle ? *handle : MPI_COMM_NULL, function);
     if (comm->predefined)
         return errh_comm(comm, MPI_ERR_COMM, function, "a predefined communicator stays");
-    int rc = attr_delete_comm(comm);
+    int rc = attr_delete_all(comm_attr_of(comm));
     if (rc)
         return errh_comm(comm, rc, function, "an attribute's callback returned error code %d", rc);
     if (part)

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/attr.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/coll_request.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_attr.h"
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/topo.h"
@@ -126,7 +126,7 @@ static void finish(struct sched *s)
     }
     request_complete(d->request, rc);
     if (rc) {
-        (void)attr_delete_comm(copy); /* the first error is the one to tell */
+        (void)attr_delete_all(comm_attr_of(copy)); /* the first error is the one to tell */
         comm_unref(copy);
     }
     comm_unref(d->comm);
@@ -155,7 +155,7 @@ static int prepare(struct comm *comm, const struct info *info, struct comm **cop
     if (rc)
         return rc;
     (*copy)->topo = topo_ref(comm->topo);
-    rc = attr_copy_comm(comm, *copy);
+    rc = attr_copy(comm_attr_of(comm), comm_attr_of(*copy));
     if (!rc && info)
         rc = comm_set_hints(*copy, info);
     return rc;
@@ -171,7 +171,7 @@ int comm_idup(struct comm *comm, const struct info *info, struct comm **copy,
         rc = MPI_ERR_NO_MEM;
     if (rc) {
         if (*copy) {
-            (void)attr_delete_comm(*copy);
+            (void)attr_delete_all(comm_attr_of(*copy));
             comm_unref(*copy);
         }
         free(d);

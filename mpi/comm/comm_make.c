@@ -2,9 +2,9 @@
 
 /* New communicators out of old ones. Each takes one small collective over the processes that will
  * be members. */
-#include "mpi/attr.h"
 #include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_attr.h"
 #include "mpi/comm/comm_from.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
@@ -45,11 +45,11 @@ int comm_dup(struct comm *comm, const struct info *info, struct comm **new)
     if (rc)
         return rc;
     (*new)->topo = topo_ref(comm->topo);
-    rc = attr_copy_comm(comm, *new);
+    rc = attr_copy(comm_attr_of(comm), comm_attr_of(*new));
     if (!rc && info)
         rc = comm_set_hints(*new, info);
     if (rc) {
-        (void)attr_delete_comm(*new); /* the first error is the one to tell */
+        (void)attr_delete_all(comm_attr_of(*new)); /* the first error is the one to tell */
         comm_unref(*new);
     }
     return rc;

@@ -55,12 +55,12 @@ int errh_bad_comm(MPI_Comm handle, const char *function)
     return errh_comm(NULL, MPI_ERR_COMM, function, "%p", (void *)handle);
 }
 
-int attr_copy_type(struct type *from, struct type *to)
+int attr_copy(struct attr_owner from, struct attr_owner to)
 {
     return MPI_SUCCESS;
 }
 
-int attr_delete_type(struct type *type)
+int attr_delete_all(struct attr_owner owner)
 {
     return MPI_SUCCESS;
 }

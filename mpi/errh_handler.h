@@ -2,7 +2,7 @@
 
 /*
  * Error handlers: predefined, or of the user; and the slot of an object that has one. What calls them is
- * in errh.h.
+ * in mpi/comm/errh.h.
  */
 #ifndef MPI_ERRH_HANDLER_H
 #define MPI_ERRH_HANDLER_H

@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "mpi/errh.h"
+#include "mpi/errh_handler.h"
 #include "mpi/handle.h"
 #include "mpi/store.h"
 #include "os/memory/cache.h"

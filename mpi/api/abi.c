@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/info.h"
 #include "mpi/type/type.h"
 

@@ -4,7 +4,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_attr.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/type/type.h"
 #include "mpi/type/type_attr.h"
 #include "mpi/world.h"

@@ -6,10 +6,10 @@
 #include <mpi.h>
 
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
+#include "mpi/comm/session.h"
 #include "mpi/request/buffer.h"
 #include "mpi/request/request.h"
-#include "mpi/session.h"
 
 /* What a buffer is attached to, where errors are told: a communicator, a session, or neither. */
 struct owner {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "include/mpid.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/info.h"
 #include "mpi/world.h"
 

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
+#include "mpi/comm/session.h"
 #include "mpi/errh_code.h"
 #include "mpi/ft/asked.h"
 #include "mpi/io/file.h"
-#include "mpi/session.h"
 #include "mpi/world.h"
 
 /* All functions of the union are pointers of one size, so that one NULL is as good as another. */

@@ -6,8 +6,8 @@
 #include <mpi.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh.h"
 #include "mpi/ft/accord.h"
 #include "mpi/ft/asked.h"
 #include "mpi/ft/failed.h"

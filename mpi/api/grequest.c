@@ -3,7 +3,7 @@
 /* Generalized requests (MPI-5.0 13.2). */
 #include <mpi.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/request/grequest.h"
 #include "mpi/request/request.h"
 #include "mpi/world.h"

@@ -2,8 +2,8 @@
 
 /* Group functions (MPI-5.0 7.3). New groups are lists of ranks picked from an old one. */
 
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh.h"
 #include "mpi/world.h"
 
 static int bad_group(MPI_Group handle, const char *function)

@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/handle.h"
 
 static int number_of(const void *handle, const char *function)

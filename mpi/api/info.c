@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/info.h"
 
 static int bad_info(MPI_Info handle, const char *function)

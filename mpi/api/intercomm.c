@@ -4,8 +4,8 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_from.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh.h"
 #include "mpi/info.h"
 
 static int give(struct comm *comm, int rc, struct comm *new, MPI_Comm *newcomm,

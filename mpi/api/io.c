@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/ft/asked.h"
 #include "mpi/ft/revoke.h"
 #include "mpi/io/file.h"

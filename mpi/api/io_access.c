@@ -3,7 +3,7 @@
 /* Reading and writing files (MPI-5.0 14.4): what each function asks of the I/O library. */
 #include <mpi.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/io/file.h"
 
 static int run_access(MPI_File fh, struct io_access *what, const char *function)

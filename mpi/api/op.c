@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/type/type.h"
 
 /* ---- life ---- */

@@ -6,7 +6,7 @@
 
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/request/buffer.h"
 #include "mpi/request/compared.h"
 #include "mpi/request/p2p.h"

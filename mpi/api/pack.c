@@ -11,7 +11,7 @@
 #include <mpi.h>
 
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/type/type.h"
 #include "mpi/type/type_external.h"
 

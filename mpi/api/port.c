@@ -13,9 +13,9 @@
 
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/errh.h"
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/dynamic/port.h"
-#include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/world.h"
 

@@ -5,7 +5,7 @@
 
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/request/attach.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/request/request.h"
 #include "mpi/win/win.h"
 #include "mpi/win/win_op.h"

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh.h"
+#include "mpi/comm/session.h"
 #include "mpi/info.h"
-#include "mpi/session.h"
+#include "mpi/request/buffer.h"
 #include "mpi/start/init.h"
 #include "mpi/world.h"
 
@@ -115,6 +116,8 @@ int PMPI_Session_finalize(MPI_Session *session)
     if (!on)
         return session_bad(session ? *session : MPI_SESSION_NULL, __func__);
     struct errhandler *errhandler = errh_get(&on->errhandler);
+    session_close(on);
+    buffer_end(&on->buffer);
     session_destroy(on);
     int rc = init_end_session();
     *session = MPI_SESSION_NULL;

@@ -11,10 +11,10 @@
 
 #include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/errh.h"
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/dynamic/keys.h"
 #include "mpi/dynamic/order.h"
-#include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/start/init.h"
 

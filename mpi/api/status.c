@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
 #include "mpi/type/type_tree.h"

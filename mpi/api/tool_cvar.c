@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "include/mpid.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/tool/tool.h"
 #include "mpi/tool/tool_cvar.h"
 #include "mpi/world.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/tool/tool.h"
 #include "mpi/tool/tool_pvar.h"
 #include "mpi/world.h"

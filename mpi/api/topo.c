@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/topo/topo_dims.h"
 #include "mpi/topo/topo_finish.h"
 #include "mpi/world.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/topo.h"
-#include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/topo/topo_finish.h"
 

@@ -15,7 +15,7 @@
 #include <mpi.h>
 
 #include "mpi/api/type_argument.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/interface.h"
 #include "mpi/left.h"
 #include "mpi/type/type.h"

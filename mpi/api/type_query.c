@@ -12,7 +12,7 @@
 #include <mpi.h>
 
 #include "mpi/api/type_argument.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/type/type.h"
 #include "mpi/type/type_make.h"
 #include "mpi/type/type_match.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "mpi/attr.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/win/win.h"
 #include "mpi/win/win_attr.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "mpi/attr.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/errh_code.h"
 #include "mpi/win/win.h"
 #include "mpi/win/win_attr.h"

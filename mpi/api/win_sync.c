@@ -2,8 +2,8 @@
 
 /* Synchronization of windows (MPI-5.0 12.5). */
 
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh.h"
 #include "mpi/win/win.h"
 #include "mpi/win/win_sync.h"
 #include "mpi/win/win_watch.h"

@@ -13,7 +13,7 @@
 #include "mpi/coll/checked.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm_hosts.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "os/settings.h"
 
 #define FROM(least) {least, CHOOSE_MOST}

@@ -15,7 +15,7 @@
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/info.h"
 #include "mpi/region/region_task.h"
 #include "mpi/request/request.h"

@@ -8,7 +8,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/type/op.h"

@@ -5,17 +5,13 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_attr.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/left.h"
 #include "mpi/request/buffer.h"
 
 static void let_go(struct comm *comm)
 {
-    if (comm->buffer) { /* its messages go out first */
-        void *memory;
-        MPI_Count size;
-        (void)buffer_detach(&comm->buffer, &memory, &size);
-    }
+    buffer_end(&comm->buffer); /* its messages go out first */
     comm->freed = true; /* requests may need it yet */
     left_freed(comm);
     object_set_word(&comm->object, 0);

@@ -37,9 +37,9 @@
 #include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/hash.h"
-#include "mpi/errh.h"
 #include "mpi/request/request.h"
 #include "mpi/world.h"
 

@@ -12,9 +12,9 @@
 #include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/introduce.h"
-#include "mpi/errh.h"
 
 struct agree comm_everyone(struct comm *comm)
 {

@@ -7,9 +7,9 @@
 #include "mpi/comm/comm_attr.h"
 #include "mpi/comm/comm_from.h"
 #include "mpi/comm/context.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/topo.h"
-#include "mpi/errh.h"
 
 int comm_create_like(struct comm *parent, struct group *group, struct group *remote,
                      uint32_t context, struct comm **comm)

@@ -14,7 +14,7 @@
 #include "mpi/comm/group.h"
 #include "mpi/comm/hardware.h"
 #include "mpi/comm/hash.h"
-#include "mpi/session.h"
+#include "mpi/comm/session.h"
 #include "mpi/world.h"
 
 /* ---- the data of all processes ---- */

@@ -2,8 +2,8 @@
 
 /* What the generated int twins ask a communicator; see mpi/interface.h. */
 #include "mpi/comm/comm.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/topo.h"
-#include "mpi/errh.h"
 #include "mpi/interface.h"
 
 int interface_length(MPI_Comm handle, enum interface_group group, int root)

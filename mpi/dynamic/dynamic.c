@@ -12,9 +12,9 @@
 #include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
+#include "mpi/comm/errh.h"
 #include "mpi/dynamic/order.h"
 #include "mpi/dynamic/port.h"
-#include "mpi/errh.h"
 #include "mpi/left.h"
 #include "mpi/name.h"
 

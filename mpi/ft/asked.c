@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "include/mpid.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/errh_text.h"
 
 static _Atomic bool has_called;

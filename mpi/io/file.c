@@ -7,7 +7,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_list.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/errh_code.h"
 #include "mpi/store.h"
 #include "mpi/world.h"

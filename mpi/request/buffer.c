@@ -10,11 +10,11 @@
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
+#include "mpi/comm/session.h"
 #include "mpi/request/compared.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
-#include "mpi/session.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"
 
@@ -204,6 +204,13 @@ int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size)
     os_unlock(&buffer->lock);
     unref(buffer);
     return MPI_SUCCESS;
+}
+
+void buffer_end(struct buffer **slot)
+{
+    void *memory;
+    MPI_Count size;
+    (void)buffer_detach(slot, &memory, &size);
 }
 
 /* ---- MPI_Buffer_iflush: the request has the buffer, or none, as its state ---- */

@@ -25,6 +25,8 @@ extern struct buffer *buffer_process;
 int buffer_attach(struct buffer **slot, void *memory, MPI_Count size);
 /* Wait until every message in it is out, then take it away: the memory is the user's again. */
 int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size);
+/* The same where nobody asks for the memory, and there may be no buffer. */
+void buffer_end(struct buffer **slot);
 /* Wait until every message in it is out. Accepts NULL. */
 void buffer_flush(struct buffer *buffer);
 /* A request that is complete once the buffer (NULL: there is none) is empty. NULL: no memory. */

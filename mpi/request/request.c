@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"

@@ -14,8 +14,8 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh.h"
 #include "mpi/info.h"
 #include "mpi/io/file.h"
 #include "mpi/known.h"
@@ -135,14 +135,6 @@ static int enter(enum mpid_model model, bool threads, char *why, size_t size)
     return rc ? -1 : 0;
 }
 
-/* Take a buffer of the user's away, once its messages are sent. */
-static void detach(struct buffer **slot)
-{
-    void *memory;
-    MPI_Count size;
-    (void)buffer_detach(slot, &memory, &size); /* there may be none */
-}
-
 /* Take the lock. The last user takes it only when nothing has to be waited for any more. Waiting is
  * done unlocked, since it runs callbacks of tools, which may begin a session and end it. */
 static void lock_to_leave(void)
@@ -153,7 +145,7 @@ static void lock_to_leave(void)
         os_unlock_slow(&world_lock);
         file_end_threads();
         win_helper_stop();
-        detach(&buffer_process);
+        buffer_end(&buffer_process);
         mpid_drain();
         os_lock_slow(&world_lock);
     }
@@ -245,10 +237,10 @@ int init_end(void)
     os_lock_slow(&world_lock);
     bool alone = users == 1;
     os_unlock_slow(&world_lock);
-    detach(&comm_any(MPI_COMM_WORLD)->buffer);
-    detach(&comm_any(MPI_COMM_SELF)->buffer);
+    buffer_end(&comm_any(MPI_COMM_WORLD)->buffer);
+    buffer_end(&comm_any(MPI_COMM_SELF)->buffer);
     if (alone)
-        detach(&buffer_process);
+        buffer_end(&buffer_process);
     /* Unlocked: a peer that this process waits for may wait for a session of this process. */
     mpid_end_world(alone);
     left_tell();

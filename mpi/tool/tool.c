@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "include/mpid.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/tool/tool_cvar.h"
 #include "mpi/tool/tool_event.h"
 #include "mpi/tool/tool_pvar.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/tool/tool_handle.h"
 #include "mpi/world.h"
 #include "os/settings.h"

@@ -12,8 +12,8 @@
 
 #include "include/mpid.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh.h"
 #include "mpi/tool/tool_handle.h"
 
 /* ---- the table ---- */

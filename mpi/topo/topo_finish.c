@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/topo.h"
-#include "mpi/errh.h"
 
 int topo_null_argument(struct comm *comm, const char *function)
 {

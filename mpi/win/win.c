@@ -9,8 +9,8 @@
 
 #include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/comm_list.h"
+#include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/errh.h"
 #include "mpi/store.h"
 #include "mpi/world.h"
 #include "os/memory/segment.h"

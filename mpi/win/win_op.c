@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/request/request.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_runs.h"

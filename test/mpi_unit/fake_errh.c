@@ -12,7 +12,7 @@
 
 #include "mpi/attr.h"
 #include "mpi/comm/comm.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 
 char fake_errh_text[512];
 

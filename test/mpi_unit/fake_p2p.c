@@ -12,7 +12,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/comm_hosts.h"
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
 #include "mpi/type/type.h"

@@ -51,7 +51,9 @@ static inline MPI_Session session_handle(struct session *session)
 struct session *session_create(void);
 void session_begin(struct session *session, int level, struct errhandler *errhandler);
 void session_free(struct session *session);
-/* End a session, before the library does so. */
+/* End a session, before the library does so: its handle leads nowhere from session_close() on, also for
+ * callbacks that run while its buffer is emptied; the session stays until session_destroy(). */
+void session_close(struct session *session);
 void session_destroy(struct session *session);
 
 /* The buffer of the session with this number, or NULL. */

@@ -3,7 +3,7 @@
 /*
  * Raising errors; see errh.h. Errors may be raised before MPI_Init and after MPI_Finalize, by any thread.
  */
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Sessions and process sets; see session.h. */
-#include "mpi/session.h"
+#include "mpi/comm/session.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -11,9 +11,8 @@
 #include <strings.h>
 #include <utlist.h>
 
-#include "mpi/errh.h"
+#include "mpi/comm/errh.h"
 #include "mpi/info.h"
-#include "mpi/request/buffer.h"
 #include "mpi/store.h"
 #include "mpi/world.h"
 #include "os/lock.h"
@@ -47,12 +46,13 @@ void session_begin(struct session *session, int level, struct errhandler *errhan
     os_unlock(&lock);
 }
 
+void session_close(struct session *session)
+{
+    object_set_word(&session->object, 0);
+}
+
 void session_destroy(struct session *session)
 {
-    void *memory;
-    MPI_Count size;
-    object_set_word(&session->object, 0); /* also for callbacks, which the next line may run */
-    (void)buffer_detach(&session->buffer, &memory, &size); /* there may be none */
     os_lock(&lock);
     DL_DELETE(sessions, session);
     os_unlock(&lock);

@@ -3,10 +3,11 @@
 /* Intercommunicators (MPI-5.0 7.6). What they share with others is in comm.c. */
 
 #include "mpi/comm/comm.h"
-#include "mpi/comm/comm_from.h"
 #include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
 #include "mpi/info.h"
+#include "mpi/make/comm_from.h"
+#include "mpi/make/comm_make.h"
 
 static int give(struct comm *comm, int rc, struct comm *new, MPI_Comm *newcomm,
                 const char *function)

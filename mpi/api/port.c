@@ -17,6 +17,7 @@
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/dynamic/port.h"
 #include "mpi/info.h"
+#include "mpi/make/comm_make.h"
 #include "mpi/world.h"
 
 /* What every function here needs. Returns MPI_SUCCESS or the error's code. */

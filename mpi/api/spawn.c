@@ -9,13 +9,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/errh.h"
 #include "mpi/dynamic/dynamic.h"
 #include "mpi/dynamic/keys.h"
 #include "mpi/dynamic/order.h"
 #include "mpi/info.h"
+#include "mpi/make/comm_make.h"
 #include "mpi/start/init.h"
 
 /*

@@ -9,6 +9,7 @@
 
 #include "include/mpid.h"
 #include "mpi/comm/group.h"
+#include "mpi/comm/hash.h"
 #include "mpi/world.h"
 
 const struct comm_hosts comm_hosts_one = {.count = 1, .in_order = true}, comm_hosts_unknown;
@@ -121,4 +122,17 @@ const struct comm_hosts *comm_hosts_find(struct comm *comm)
 void comm_hosts_free(struct comm *comm)
 {
     drop(comm->hosts);
+}
+
+/* ---- this process ---- */
+
+uint64_t comm_host_id(void)
+{
+    const char *id = world_facts.host_id ? world_facts.host_id : "";
+    return hash_more(HASH_START, id, strlen(id));
+}
+
+uint64_t comm_memory_id(void)
+{
+    return hash_more(comm_host_id(), &world_facts.gid, sizeof(world_facts.gid));
 }

@@ -8,6 +8,7 @@
 #define MPI_COMM_HOSTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mpi/comm/comm.h"
 
@@ -33,5 +34,10 @@ static inline const struct comm_hosts *comm_hosts_of(struct comm *comm)
 }
 /* The communicator goes. */
 void comm_hosts_free(struct comm *comm);
+
+/* A number that all processes of this host share, and no others. Not before MPI starts. */
+uint64_t comm_host_id(void);
+/* The same for those that can share memory: of one host, and one job. */
+uint64_t comm_memory_id(void);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include "include/mpid.h"
 #include "include/queues.h"
-#include "mpi/coll/coll.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
@@ -22,6 +21,7 @@
 static struct os_lock lock = OS_LOCK_INIT;
 static struct comm *first; /* the newest */
 static const struct comm_list_watch *watcher;
+static comm_list_noted *noted; /* set before there are communicators */
 
 /* ---- what the device asks ---- */
 
@@ -39,7 +39,7 @@ static struct mpid_process peer(const void *comm, int i)
 
 static const char *call(const void *comm, uint32_t number, int *root)
 {
-    return coll_noted(comm, number, root);
+    return noted(comm, number, root);
 }
 
 /* Whether its context is known: a copy in the making has none. */
@@ -263,9 +263,10 @@ const __attribute__((visibility("default"), used)) struct queues_layout MPIR_que
 /* The library that a debugger loads to look. It lies beside this one, wherever that was moved. */
 __attribute__((visibility("default"), used)) char MPIR_dll_name[1024] = "libvireo-mqs.so";
 
-void comm_list_begin(void)
+void comm_list_begin(comm_list_noted *fn)
 {
     char beside[sizeof(MPIR_dll_name)], whole[PATH_MAX];
+    noted = fn;
     mpid_own_file("libvireo-mqs.so", beside, sizeof(beside));
     if (realpath(beside, whole) && strlen(whole) < sizeof(MPIR_dll_name))
         strcpy(MPIR_dll_name, whole);

@@ -33,8 +33,12 @@ void comm_list_check(struct comm *comm);
 /* The user knows that the first count of the processes that have failed cannot send any more. */
 void comm_list_acknowledge(struct comm *comm, uint32_t count);
 void comm_list_remove(struct comm *comm);
-/* MPI begins: debuggers learn where the library lies that shows them queues. */
-void comm_list_begin(void);
+/* The function that was called as collective number of a communicator, and its root, or -1; NULL: not
+ * known, or not any more. */
+typedef const char *comm_list_noted(const struct comm *comm, uint32_t number, int *root);
+/* MPI begins: debuggers learn where the library lies that shows them queues. noted: for mpiexec's
+ * report of a hang. */
+void comm_list_begin(comm_list_noted *noted);
 /* MPI has ended in this process: no handle leads to a communicator any more. */
 void comm_list_end(void);
 /* Then, once no call of MPI goes on any more. */

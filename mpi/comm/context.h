@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Contexts: how the members of a new communicator agree on a number for it.
+ * Contexts: how the members of a new communicator agree on a number for it; mpi/make/context_agree.h has the
+ * messages of that.
  *
  * A communicator has CONTEXT_STEP numbers in a row, used as CONTEXT_* says. They are given back
  * when this process frees it.
@@ -14,10 +15,6 @@
 
 #include "include/mpid.h"
 
-struct agree;
-struct comm;
-struct group;
-
 enum { CONTEXT_NONE = 0, /* to context_release() */
        CONTEXT_STEP = MPID_CONTEXT_STEP,
        CONTEXT_WORLD = 0, CONTEXT_SELF = CONTEXT_STEP, CONTEXT_FIRST = 2 * CONTEXT_STEP };
@@ -26,7 +23,7 @@ enum { CONTEXT_NONE = 0, /* to context_release() */
 enum {
     CONTEXT_P2P = 0,
     CONTEXT_COLL = 1,
-    CONTEXT_GROUP = 2,  /* of leaders that greet each other: see mpi/comm/comm_from.c */
+    CONTEXT_GROUP = 2,  /* of leaders that greet each other: see mpi/make/comm_from.c */
     CONTEXT_LEADER = 3, /* of MPI_Intercomm_create in its peer communicator, with the user's tags */
     CONTEXT_COUNTER = 4, /* of the shared pointer of a file: see mpi/io/file_counter.h */
     CONTEXT_PART = 5,   /* of partitioned communication: see mpi/request/part.c */
@@ -57,11 +54,6 @@ void context_raise(struct context_bid *best, const struct context_bid *other);
 bool context_needs_vote(const struct context_bid *best);
 int context_settle_in_order(const struct context_bid *mine, const struct context_bid *best, uint32_t *context);
 
-/* Settle on a context: mine is this process's bid, and best the maximum over all members. Argument
- * who: the members. Returns MPI_SUCCESS or an error class: MPI_ERR_OTHER if all are in use. */
-int context_settle(const struct agree *who, struct context_bid mine, struct context_bid best,
-                   uint32_t *context);
-
 /*
  * An agreement step by step, for a caller that takes the maxima over the members itself, while
  * other communicators are made:
@@ -86,14 +78,6 @@ int context_consider(struct context_deal *deal, const struct context_bid *best,
 /* Returns whether it is done. */
 bool context_conclude(struct context_deal *deal, uint64_t refused);
 void context_end(struct context_deal *deal);
-
-/* Agree on a fresh context with all members of who. extra has count more values, AGREE_VALUES -
- * CONTEXT_VALUES at most, which become the maximum over all. */
-int context_agree_among(const struct agree *who, uint64_t *extra, int count, uint32_t *context);
-
-/* The same with all members of comm, an intracommunicator, in the order of its collectives. Where
- * group is not NULL, with the members of the group alone. */
-int context_agree(struct comm *comm, struct group *group, uint32_t *context);
 
 /*
  * Of some members, those who live agree on a context without a word of the others: each lends a stretch

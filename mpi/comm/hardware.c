@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_hosts.h"
 
 /* The functions that are used: an X(name) each. */
 #define FUNCTIONS(X)                                                                               \

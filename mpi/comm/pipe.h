@@ -2,7 +2,7 @@
 
 /*
  * A connected socket between two processes that have no communicator yet: the leaders of two groups
- * agree over it on their intercommunicator (mpi/comm/agree.h). Progress goes on while they wait. What comes
+ * agree over it on their intercommunicator (mpi/coll/agree.h). Progress goes on while they wait. What comes
  * is hostile: checked, and bounded by what the caller expects.
  */
 #ifndef MPI_PIPE_H

@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "include/mpid.h"
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/errh.h"
 #include "mpi/dynamic/order.h"
 #include "mpi/dynamic/port.h"
 #include "mpi/left.h"
+#include "mpi/make/comm_make.h"
 #include "mpi/name.h"
 
 enum { WHY = 256 };

@@ -2,7 +2,7 @@
 
 /*
  * Intercommunicators with processes of other jobs. The two roots meet over a socket (port.h), and the
- * rest is what any intercommunicator takes (mpi/comm/comm_inter.c), with the socket in the place of
+ * rest is what any intercommunicator takes (mpi/make/comm_inter.c), with the socket in the place of
  * messages between the leaders.
  *
  * A spawned job is one of its own, with an mpiexec of its own. Its processes find in their environment the name

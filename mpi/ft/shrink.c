@@ -12,6 +12,7 @@
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/ft/accord.h"
+#include "mpi/make/comm_make.h"
 #include "mpi/request/request.h"
 
 struct shrink {

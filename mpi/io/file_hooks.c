@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_hosts.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_counter.h"
 #include "mpi/request/request.h"

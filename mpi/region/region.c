@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "mpi/coll/agree.h"
 #include "mpi/coll/sched.h"
-#include "mpi/comm/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"

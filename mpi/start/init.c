@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mpi/attr.h"
+#include "mpi/coll/coll.h"
 #include "mpi/coll/tuning.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_list.h"
@@ -120,7 +121,7 @@ static int enter(enum mpid_model model, bool threads, char *why, size_t size)
     if (threads && !os_lock_enabled)
         os_lock_enabled = true;
     if (!users)
-        comm_list_begin();
+        comm_list_begin(coll_noted);
     if (!users && mpid_init(threads, request_size, &world_facts, why, size))
         return -1;
     if (users && threads)

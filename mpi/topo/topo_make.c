@@ -4,11 +4,12 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/hardware.h"
 #include "mpi/comm/topo.h"
+#include "mpi/make/comm_make.h"
 
 int topo_gather_places(struct comm *comm, struct topo_places *places)
 {

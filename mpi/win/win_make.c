@@ -24,6 +24,7 @@
 #include "mpi/errh_code.h"
 #include "mpi/info.h"
 #include "mpi/known.h"
+#include "mpi/make/context_agree.h"
 #include "mpi/type/op.h"
 #include "mpi/win/win_board.h"
 #include "mpi/win/win_helper.h"

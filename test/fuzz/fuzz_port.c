@@ -6,7 +6,7 @@
  *
  * usage: fuzz_port FILE...
  */
-#include "mpi/comm/introduction.h"
+#include "mpi/make/introduction.h"
 #include "os/net/port_name.h"
 #include "test/fuzz/main.h"
 

@@ -15,9 +15,10 @@
 #include <cmocka.h>
 
 #include "diagnose/hang_text.h"
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.c"
+#include "mpi/make/context_agree.h"
 
 /* mpiexec's report of a hang takes contexts for what they are. */
 _Static_assert((int)HANG_USE_COLLECTIVE == (int)CONTEXT_COLL, "collectives");

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "mpi/comm/introduction.h"
+#include "mpi/make/introduction.h"
 
 static const char good[] = "vireo1.000102030405060708090a0b0c0d0e0f.4711@10.1.2.3,fd00::7";
 

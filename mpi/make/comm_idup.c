@@ -20,6 +20,7 @@
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/topo.h"
+#include "mpi/make/comm_make.h"
 #include "mpi/request/request.h"
 #include "mpi/request/status.h"
 #include "mpi/type/op.h"

@@ -7,6 +7,7 @@
 #include "mpi/comm/comm_attr.h"
 #include "mpi/comm/errh.h"
 #include "mpi/left.h"
+#include "mpi/make/comm_make.h"
 #include "mpi/request/buffer.h"
 
 static void let_go(struct comm *comm)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Agreeing on a context at once, with messages to all members; see context.h. */
+/* Agreeing on a context; see context_agree.h. */
+#include "mpi/make/context_agree.h"
+
 #include <mpi.h>
 #include <string.h>
 
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 

@@ -10,7 +10,7 @@
  * member of its half can no longer be told, the leader goes on, and so does the other; the next
  * step then fails for the half.
  */
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 
 #include <stdlib.h>
 #include <string.h>

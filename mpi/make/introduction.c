@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Introductions as bytes; see introduction.h. */
-#include "mpi/comm/introduction.h"
+#include "mpi/make/introduction.h"
 
 #include <errno.h>
 #include <stdlib.h>

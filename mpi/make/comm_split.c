@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/hardware.h"
 #include "mpi/comm/hash.h"
 #include "mpi/comm/session.h"
+#include "mpi/make/comm_make.h"
+#include "mpi/make/context_agree.h"
 #include "mpi/world.h"
 
 /* ---- the data of all processes ---- */
@@ -149,19 +152,6 @@ int comm_split(struct comm *comm, const struct comm_split *how, struct comm **ne
         rc = make_part(comm, &blocks, new);
     blocks_free(&blocks);
     return rc;
-}
-
-/* ---- hosts ---- */
-
-uint64_t comm_host_id(void)
-{
-    const char *id = world_facts.host_id ? world_facts.host_id : "";
-    return hash_more(HASH_START, id, strlen(id));
-}
-
-uint64_t comm_memory_id(void)
-{
-    return hash_more(comm_host_id(), &world_facts.gid, sizeof(world_facts.gid));
 }
 
 /* ---- hardware ---- */

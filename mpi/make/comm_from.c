@@ -27,19 +27,21 @@
  * communicator of the meeting, each hears of one that ends, although it may wait for another; and a
  * word left after an error belongs to that group alone, and not to those that are left.
  */
-#include "mpi/comm/comm_from.h"
+#include "mpi/make/comm_from.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/hash.h"
+#include "mpi/make/comm_make.h"
+#include "mpi/make/context_agree.h"
 #include "mpi/request/request.h"
 #include "mpi/world.h"
 

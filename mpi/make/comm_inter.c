@@ -3,18 +3,20 @@
 /*
  * Intercommunicators.
  *
- * Two groups that form an intercommunicator agree by halves (mpi/comm/agree.h): each within its own
+ * Two groups that form an intercommunicator agree by halves (mpi/coll/agree.h): each within its own
  * communicator, and one leader of each with the other. Inside an intercommunicator the leaders are
  * the ranks 0, and the halves the local communicators.
  */
 #include <stdlib.h>
 
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
-#include "mpi/comm/introduce.h"
+#include "mpi/make/comm_make.h"
+#include "mpi/make/context_agree.h"
+#include "mpi/make/introduce.h"
 
 struct agree comm_everyone(struct comm *comm)
 {

@@ -2,14 +2,16 @@
 
 /* New communicators out of old ones. Each takes one small collective over the processes that will
  * be members. */
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_attr.h"
-#include "mpi/comm/comm_from.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
 #include "mpi/comm/topo.h"
+#include "mpi/make/comm_from.h"
+#include "mpi/make/comm_make.h"
+#include "mpi/make/context_agree.h"
 
 int comm_create_like(struct comm *parent, struct group *group, struct group *remote,
                      uint32_t context, struct comm **comm)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Introductions; see introduce.h. The blocks of a half are equally long. */
-#include "mpi/comm/introduce.h"
+#include "mpi/make/introduce.h"
 
 #include <errno.h>
 #include <mpi.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "include/mpid.h"
-#include "mpi/comm/agree.h"
+#include "mpi/coll/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/group.h"
-#include "mpi/comm/introduction.h"
+#include "mpi/make/introduction.h"
 
 static bool is_of(const struct group *group, int i, const struct mpid_gid *gid)
 {

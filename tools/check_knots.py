@@ -25,7 +25,7 @@ CEILINGS = {"bnr/client": 2, "bnr/options": 2, "bnr/run": 4, "channels/ofi": 4, 
             "channels/tcp": 4, "diagnose": 3, "mpi/*": 4, "mpi/coll": 4,
             "mpi/comm": 2, "mpi/make": 3, "mpi/tool": 3, "mpi/type": 3, "mpid/*": 4, "mpid/conn": 4,
             "mpid/message": 3, "mpid/peers": 2, "profile": 4, "romio": 11}
-ACROSS = {"mpi": 2}
+ACROSS = {}
 SLACK = 1 # so much larger is let through, for changes that were on their way when this check began
 GOALS = "within a folder of mpid/ and bnr/: 4; of all mpi/: 14; folders: none"
 

@@ -12,7 +12,7 @@
 #include <mpi.h>
 
 #include "mpi/api/coll_calls.h"
-#include "mpi/coll/call.h"
+#include "mpi/calls/call.h"
 
 /* ---- barrier and broadcast ---- */
 

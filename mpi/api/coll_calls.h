@@ -7,7 +7,7 @@
 #ifndef MPI_API_COLL_CALLS_H
 #define MPI_API_COLL_CALLS_H
 
-#include "mpi/coll/call.h"
+#include "mpi/calls/call.h"
 
 #define SENT_BLOCKS coll_data_of(sendbuf, sendcount, sendtype)
 #define RECEIVED_BLOCKS coll_data_of(recvbuf, recvcount, recvtype)

@@ -6,8 +6,8 @@
 #include <mpi.h>
 
 #include "mpi/api/coll_calls.h"
-#include "mpi/coll/call.h"
-#include "mpi/coll/coll_request.h"
+#include "mpi/calls/call.h"
+#include "mpi/calls/coll_request.h"
 
 /* ---- barrier and broadcast ---- */
 

@@ -20,7 +20,6 @@
 
 struct comm_hosts;
 struct sched;
-struct sched_misfit;
 
 enum coll_kind {
     COLL_BARRIER,
@@ -108,12 +107,6 @@ static inline void coll_forget(const struct coll *c)
 /* The function that was called as collective number of a communicator, and its root, or -1; NULL:
  * not known, or not any more. */
 const char *coll_noted(const struct comm *comm, uint32_t number, int *root);
-
-/* Run a collective. Returns MPI_SUCCESS or the error class; misfit (may be NULL): see sched.h. */
-int coll_run(const struct coll *c, struct sched_misfit *misfit);
-
-/* The same of what the library needs for itself, over all of a communicator. */
-int coll_run_over(struct comm *comm, struct coll *c);
 
 /* ---- for algorithms ---- */
 

@@ -60,7 +60,7 @@ struct comm {
     const struct comm_hosts *hosts; /* comm_hosts.c's; NULL: not asked for yet */
     uint32_t coll_tag;              /* the number of the next collective on this communicator */
     uint32_t coll_kept_tag; /* and its persistent ones */
-    _Atomic uint64_t calls[COMM_CALLS]; /* coll.c's: the last collectives, for the hang report */
+    _Atomic uint64_t calls[COMM_CALLS]; /* coll_note()'s: the last collectives, for the hang report */
     _Atomic uint8_t formats; /* of members' long double, once found out */
     bool no_region;        /* no memory that all members share can be had: see mpi/region/region.h */
     struct comm *newer, *older; /* comm_list.c's */

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/calls/coll_request.h"
 #include "mpi/coll/coll.h"
-#include "mpi/coll/coll_request.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_attr.h"

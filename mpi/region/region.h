@@ -160,7 +160,7 @@ void region_set_cycle(struct region_run *run, const struct region_form *form, si
 /* It gives, and every member waits for every other. */
 void region_set_meeting(struct region_run *run);
 
-/* ---- for coll.c and region_task.c ---- */
+/* ---- for mpi/calls/ and region_task.c ---- */
 
 /* Run a collective through the communicator's region, which is made when due. Returns whether it
  * was run; then *rc is an outcome, and *misfit tells more of MPI_ERR_COUNT and MPI_ERR_TRUNCATE.

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/calls/coll_run.h"
 #include "mpi/coll/coll.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/calls/coll_run.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm_hosts.h"
 #include "mpi/type/op.h"

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/calls/coll_run.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/context.h"

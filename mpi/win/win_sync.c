@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "mpi/calls/coll_run.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Checks of the arguments of collectives; see call.h. */
-#include "mpi/coll/call.h"
+#include "mpi/calls/call.h"
 
 #include <mpi.h>
 #include <stdio.h>
 
+#include "mpi/calls/coll_run.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_hosts.h"

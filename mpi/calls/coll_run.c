@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Running collectives; see coll.h. */
-#include "mpi/coll/coll.h"
+/* Running collectives; see coll_run.h. */
+#include "mpi/calls/coll_run.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
 
 #include "mpi/coll/choose.h"
+#include "mpi/coll/coll.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_hosts.h"

@@ -12,6 +12,8 @@
 
 #include "mpi/coll/coll.h"
 
+struct sched_misfit;
+
 struct coll_call {
     struct coll c; /* all but comm and op */
     MPI_Comm handle;

@@ -4,13 +4,13 @@
  * Requests of collectives; see coll_request.h. The request owns all; the schedule's end completes
  * it, and touches nothing after that, for then the request may be freed.
  */
-#include "mpi/coll/coll_request.h"
+#include "mpi/calls/coll_request.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "include/mpid.h"
-#include "mpi/coll/call.h"
+#include "mpi/calls/call.h"
 #include "mpi/coll/choose.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"

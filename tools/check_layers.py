@@ -5,7 +5,8 @@
 usage: check_layers.py [SOURCE]
 
 MAY_SEE is the architecture: for each layer the contract headers of the layers below. A file
-always sees its own folder; a channel is a folder of its own, and so is each part of bnr/ and mpid/.
+always sees its own folder; a channel is a folder of its own, and so is each part of bnr/ and mpid/. The rooms of mpi/
+have an order, MPI_ROOMS, and see those before them.
 A project header is named by its whole path from the top, "mpid/conn/vc.h", so that a line of #include says what it crosses; what is
 made at build time for one file has a bare name that ends in .gen.h. Only mpi.h is <mpi.h>, since
 programs and ROMIO see it so. THIRD_PARTY says who alone may include a library's headers.
@@ -52,6 +53,9 @@ MAY_SEE = {
 ROOMS = ["ground", "wait", "conn", "peers", "message", "memory", "tell", "start"]
 for number, room in enumerate(ROOMS):
     MAY_SEE["mpid/" + room] = MAY_SEE["mpid"] + [f"mpid/{below}/" for below in ROOMS[:number]]
+# Those of the MPI layer likewise: its ground, which has no room of its own, and what stands on it. All see the ground.
+MPI_ROOMS = ["", "type", "comm", "request", "coll", "region", "calls", "make", "topo", "dynamic", "ft", "win", "io",
+             "tool", "start", "api"]
 LAYERS = [name for name in MAY_SEE if "/" not in name]
 EVERYONE = ["include/version.h"]                # made at build time, as slots.h is
 MPI_H = {"mpi", "fortran", "romio", "profile", "examples"} # who includes <mpi.h>
@@ -71,6 +75,13 @@ def unit(path):
     return "/".join(parts[:2]) if parts[0] in ("channels", "bnr", "mpid") and len(parts) > 2 else parts[0]
 
 
+def floor(name):
+    """The number of the room of mpi/ in which a file lies; of a folder that has none: -1."""
+    parts = name.split("/")
+    room = parts[1] if len(parts) > 2 else ""
+    return MPI_ROOMS.index(room) if room in MPI_ROOMS else -1
+
+
 def wrong(root, path):
     """Yield a message for each include that is not allowed."""
     layer, here = path.parts[0], unit(path)
@@ -80,6 +91,8 @@ def wrong(root, path):
                                          EVERYONE))
             # An example also compiles alone, where it lies: it names its own header as it is.
             seen = seen or (layer == "examples" and (root / layer / name).is_file())
+            if layer == "mpi" and name.startswith("mpi/") and not -1 < floor(name) <= floor(str(path)):
+                yield f"{path}: \"{name}\" is in no room of mpi/ below it"
             if not seen and not ("/" not in name and name.endswith(".gen.h")):
                 yield f"{path}: {here} may not include \"{name}\""
         elif name == "mpi.h" and layer not in MPI_H and path.name not in ("mpi_compat.h", "mpi-ext.h"):

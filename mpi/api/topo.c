@@ -10,6 +10,7 @@
 #include "mpi/comm/errh.h"
 #include "mpi/topo/topo_dims.h"
 #include "mpi/topo/topo_finish.h"
+#include "mpi/topo/topo_make.h"
 #include "mpi/world.h"
 
 static int check_grid(struct comm *comm, const struct topo_grid *grid, const char *function)

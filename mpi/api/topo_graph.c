@@ -9,6 +9,7 @@
 #include "mpi/comm/topo.h"
 #include "mpi/info.h"
 #include "mpi/topo/topo_finish.h"
+#include "mpi/topo/topo_make.h"
 
 static int check_graph(struct comm *comm, const struct topo_graph *graph, const char *function)
 {

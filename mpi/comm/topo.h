@@ -13,9 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mpi/topo/topo_place.h"
-
-struct comm;
+struct topo_grid {
+    int ndims;
+    const int *dims;
+    const int *periods; /* whether an edge leads from the last to the first */
+};
 
 struct topo_graph {
     int nodes;
@@ -65,31 +67,5 @@ int topo_outdegree(const struct topo *topo, int rank);
  */
 int topo_source(const struct topo *topo, int rank, int i);
 int topo_destination(const struct topo *topo, int rank, int i);
-
-/* ---- collective over comm; MPI_SUCCESS or an error class ---- */
-
-/* Choose which rank of comm takes each node of a grid or graph, which has at least one node and at
- * most as many as ranks. */
-int topo_choose(struct comm *comm, const struct topo *topo, int nodes, int *rank_of_node);
-/* Make a communicator whose rank i is rank_of_node[i] of comm. Takes over the caller's reference to
- * the topology, even on failure. Processes outside it get NULL. */
-int topo_make(struct comm *comm, struct topo *topo, const int *rank_of_node, int nodes,
-              struct comm **new);
-/* The part of a grid that this process is in: along the dimensions that remain. */
-int topo_make_part(struct comm *comm, const int *remain, struct comm **new);
-/* Where every process runs. */
-int topo_gather_places(struct comm *comm, struct topo_places *places);
-
-/* A part of a distributed graph, as MPI_Dist_graph_create has it. */
-struct topo_part {
-    int count;
-    const int *sources, *degrees, *destinations, *weights; /* weights NULL: 1 each */
-};
-/* Send each edge to both its ends: *mine has those of this process. */
-int topo_dist_collect(struct comm *comm, const struct topo_part *part, bool weighted,
-                      struct topo **mine);
-/* Choose which rank of comm takes each node, and exchange *mine for the edges of the node that this
- * process takes. */
-int topo_dist_reorder(struct comm *comm, struct topo **mine, int *rank_of_node);
 
 #endif

@@ -3,7 +3,7 @@
 /*
  * Distributed graphs. Any process may give any edge: each edge goes to both its ends, in one
  * exchange of counts and one of edges. For an order by hardware the first process gathers the
- * graph, chooses, and tells all others. See topo.h.
+ * graph, chooses, and tells all others. See topo_make.h.
  */
 #include <limits.h>
 #include <mpi.h>
@@ -15,6 +15,7 @@
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/topo.h"
+#include "mpi/topo/topo_make.h"
 
 /* An end of an edge, as it travels: two MPI_INT. */
 struct end {

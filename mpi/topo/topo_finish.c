@@ -9,6 +9,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/errh.h"
 #include "mpi/comm/topo.h"
+#include "mpi/topo/topo_make.h"
 
 int topo_null_argument(struct comm *comm, const char *function)
 {

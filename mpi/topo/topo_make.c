@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Communicators with a topology. See topo.h. */
+/* Communicators with a topology; see topo_make.h. */
+#include "mpi/topo/topo_make.h"
+
 #include <mpi.h>
 #include <stdlib.h>
 

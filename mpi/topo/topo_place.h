@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "mpi/comm/hardware.h"
+#include "mpi/comm/topo.h"
 
 /* Levels that distinguish no two processes are left out. */
 struct topo_places {
@@ -42,12 +43,6 @@ struct topo_edges {
 };
 struct topo_end {
     int node, weight;
-};
-
-struct topo_grid {
-    int ndims;
-    const int *dims;
-    const int *periods; /* whether an edge leads from the last to the first */
 };
 
 /* list[rank]: its place. */

@@ -78,7 +78,7 @@ VIREO_CHANNELS=tcp "$info" >out 2>err
 module=$(sed -n 's/^ *in \(.*libvireo-channel-ofi.so\)$/\1/p' out)
 if [ -e "$module" ]; then
     holds "vireo info lists the parameters of a channel that is closed" "$(sed -n '/^ofi:/,$p' out)" \
-        "timeout_ms = 20000"
+        "timeout_ms = 60000"
 fi
 mkdir -p folder
 cp "$fifo" folder/

@@ -133,7 +133,7 @@ static int find_attached(struct win *win, const struct win_op *op, int64_t unit,
                      (unsigned long long)op->disp, op->rank);
 }
 
-/* Where the target's data begin, or NULL with an error raised. */
+/* Find the first byte of the target's data, or NULL: of an operation without data, or with an error raised. */
 static int locate(struct win *win, const struct win_target *target, const struct win_op *op,
                   unsigned char **at)
 {
@@ -232,7 +232,7 @@ static unsigned char *piece_of(const struct win_data *data)
     return type->kernels ? NULL : (unsigned char *)(uintptr_t)data->buf + type->true_lb;
 }
 
-/* Where the target's data begin in a dynamic window. Returns false where it has to be asked. */
+/* Find the target's data in a dynamic window. Returns false if the target has to be asked. */
 static bool find_shown(const struct win_target *target, const struct win_op *op, uint64_t *at)
 {
     int64_t from;
@@ -243,16 +243,16 @@ static bool find_shown(const struct win_target *target, const struct win_op *op,
     return win_reach_shows(&target->reach, *at, win_op_bytes(op));
 }
 
-/* How far behind its base the target's data begin. Returns false where the target has to be asked. */
+/* Find how far behind the target's base its data begin. Returns false if the target has to be asked. */
 static bool find_offset(struct win *win, const struct win_target *target, const struct win_op *op,
                         uint64_t *offset, int *rc)
 {
     unsigned char *there;
-    *rc = MPI_SUCCESS;
     if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return find_shown(target, op, offset);
     *rc = locate(win, target, op, &there);
-    *offset = there ? (uint64_t)(there - target->base) + (uint64_t)op->target_type->true_lb : 0;
+    if (there)
+        *offset = (uint64_t)(there - target->base) + (uint64_t)op->target_type->true_lb;
     return true;
 }
 
@@ -262,11 +262,14 @@ static bool copy_out(struct win *win, struct win_target *target, const struct wi
 {
     const struct win_data *mine = op->kind == WIN_OP_PUT ? &op->from : &op->to;
     unsigned char *here;
-    uint64_t offset;
+    uint64_t offset = 0;
     if (op->kind > WIN_OP_GET || op->target_type->kernels || !target->reach.pid ||
         !(here = piece_of(mine)) || win_has_failed(win, target->rank) ||
         !win_reach_try(&target->reach))
         return false; /* the process id of one that has died may be another's by now */
+    *rc = MPI_SUCCESS;
+    if (!win_op_bytes(op))
+        return true;
     if (!find_offset(win, target, op, &offset, rc))
         return false;
     if (*rc)

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a process shows of a window to others of its host; zero at first. */
+/* The part of a window that its process shows to others of its host; zero at first. */
 struct win_shown {
     uint64_t word; /* random: nobody else has it */
     struct win_shown_piece {

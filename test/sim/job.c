@@ -219,9 +219,9 @@ static void hear(struct sim *s, uint32_t node, const struct effect *effect)
         if (m->status == STATUS_GOOD)
             note(s, 1, s->now + 3 * DELAY_NS + CONNECT_NS);
         break;
-    case EFFECT_RELEASED: note(s, 1, s->now); break;
-    case EFFECT_RANKS_ENDED: hear_ended(s, m->data); break;
+    case EFFECT_RELEASED:
     case EFFECT_LOST: note(s, 1, s->now); break;
+    case EFFECT_RANKS_ENDED: hear_ended(s, m->data); break;
     default: break;
     }
 }

@@ -4,8 +4,8 @@
  * A virtual machine of daemons in one process: nodes of bnr/core/tree/node.h, links with delays that
  * break, nodes that die, vanish or stand still, all from a seed. Time is simulated.
  *
- * net.c moves messages. What the hosts do is one of two: play.c, all that is allowed, with what must hold after
- * each step; job.c, one large job, with what that takes.
+ * net.c moves messages. The hosts act by one of two files: play.c does all that is allowed, and checks the invariants
+ * after each step; job.c runs one large job, and measures it.
  */
 #ifndef TEST_SIM_SIM_H
 #define TEST_SIM_SIM_H

@@ -323,14 +323,21 @@ static int take(struct xcast *x, const struct core_message *message, struct effe
     return rc;
 }
 
-/* A message that this node lacked until now: those below it may lack it too. */
-static void pass_help(struct xcast *x, struct core_message message, struct effects *effects)
+/* A message that a child may lack. */
+static void pass_help(struct xcast *x, const struct core_message *message, uint32_t child, struct effects *effects)
 {
-    message.flags |= MESSAGE_HELP;
+    struct core_message copy = *message;
+    copy.flags |= MESSAGE_HELP;
+    pass_to(x, &copy, child, effects);
+}
+
+/* A message that this node lacked until now: those below it may lack it too. */
+static void help_all(struct xcast *x, const struct core_message *message, struct effects *effects)
+{
     for (size_t i = 0; i < x->child_count; i++) {
         const struct xcast_child *child = &x->children[i];
-        if (child->have < message.number && child->sent < message.number)
-            pass_to(x, &message, child->node, effects);
+        if (child->have < message->number && child->sent < message->number)
+            pass_help(x, message, child->node, effects);
     }
 }
 
@@ -389,7 +396,7 @@ static int hear_xcast(struct xcast *x, const struct core_message *message, struc
         keep_early(x, &own);
     int rc = is_next ? take(x, &own, effects) : 0;
     if (!rc && is_next && (message->flags & MESSAGE_HELP))
-        pass_help(x, own, effects);
+        help_all(x, &own, effects);
     if (!rc)
         rc = take_early(x, effects);
     if (!rc)
@@ -560,10 +567,8 @@ static void help(struct xcast *x, struct xcast_child *child, uint64_t last, stru
         child->sent = child->have;
     for (uint64_t number = child->sent + 1; number <= last; number++) {
         const struct core_message *message = queue_at(&x->log, number);
-        struct core_message copy = message ? *message : (struct core_message){0};
-        copy.flags |= MESSAGE_HELP;
         if (message)
-            pass_to(x, &copy, child->node, effects);
+            pass_help(x, message, child->node, effects);
     }
 }
 

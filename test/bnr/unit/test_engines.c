@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Engines alone: fence, key-value space, ends. What they do together, and when nodes die, is
- * for the simulator. */
+/* Engines alone: fence, key-value space, ends. The simulator tests them together, with deaths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

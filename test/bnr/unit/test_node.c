@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A node alone: what the engines together want of its daemon. Many nodes are for the simulator. */
+/* A node alone: its engines together give their daemon the right effects. The simulator tests many nodes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

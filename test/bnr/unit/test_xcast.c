@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The engine of messages to all, alone. What it does with others, and when nodes die, is for the simulator. */
+/* The engine of messages to all, alone. The simulator tests it with the others, and with deaths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A call of a collective as its user has made it: what the blocking, nonblocking and persistent
- * form share before an algorithm is chosen. A body in mpi/api/ fills it in, has it checked, and
+ * A call of a collective as its user has made it. The blocking, nonblocking and persistent
+ * forms share it until an algorithm is chosen. A body in mpi/api/ fills it in, has it checked, and
  * runs or starts it.
  */
 #ifndef MPI_COLL_CALL_H

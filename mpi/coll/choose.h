@@ -2,7 +2,8 @@
 
 /*
  * Which algorithm runs: the first row that fits, of the setting of a collective (VIREO_COLL_BCAST),
- * then of the tuning file (VIREO_COLL_TUNING), then of the library's table. A row does not fit whose
+ * then of the tuning file (VIREO_COLL_TUNING), then on several hosts of the rows of two levels, then of the
+ * library's table. On one host the region is tried before (mpi/region/region.h). A row does not fit whose
  * algorithm needs what a call does not have. All processes of a call must find the same row,
  * so rows ask only for what all of them know.
  */

@@ -25,7 +25,7 @@ extern struct buffer *buffer_process;
 int buffer_attach(struct buffer **slot, void *memory, MPI_Count size);
 /* Wait until every message in it is out, then take it away: the memory is the user's again. */
 int buffer_detach(struct buffer **slot, void **memory, MPI_Count *size);
-/* The same where nobody asks for the memory, and there may be no buffer. */
+/* The same, without giving back the memory. Accepts a slot without a buffer. */
 void buffer_end(struct buffer **slot);
 /* Wait until every message in it is out. Accepts NULL. */
 void buffer_flush(struct buffer *buffer);

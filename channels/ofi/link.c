@@ -117,6 +117,10 @@ bool ofi_link_speak(struct ofi_link *link)
     if (!link->say.kinds || link->state == OFI_OVER || link->ended || link->broken)
         return true;
     bool begins = is_unheard(link);
+    if (begins && !link->tried) {
+        link->since_ns = chan_now_ns();
+        link->tried = true;
+    }
     int rc = ofi_link_say(link->ofi, &link->say, link, &link->talk, link->name);
     if (rc < 0)
         ofi_link_break(link, rc);
@@ -509,12 +513,22 @@ static void call_again(struct ofi *ofi, uint64_t now_ns)
     }
 }
 
+/* Whether a call that the fabric has not taken for long goes on: the peer's kernel has taken a connection, so its
+ * process lives, and has not looked at that yet. */
+static bool goes_on(struct ofi_link *link, uint64_t now_ns)
+{
+    bool goes = !link->ended && !link->broken && is_unheard(link) && ofi_sockets_lead(link->ofi, link->say.to);
+    if (goes)
+        link->since_ns = now_ns;
+    return goes;
+}
+
 /* Tell the end of one, after which the list may be another. */
 static bool end_one(struct ofi *ofi, uint64_t now_ns)
 {
     const struct chan_sink *sink = ofi->env->sink;
     for (struct ofi_link *link = ofi->links; link; link = link->next) {
-        if (now_ns < deadline(link))
+        if (now_ns < deadline(link) || goes_on(link, now_ns))
             continue;
         bool open = link->state == OFI_OPEN;
         int rc = link->broken ? link->broken : -ECONNRESET;

@@ -45,10 +45,12 @@ struct ofi_link {
     bool has_last;        /* and the peer, and no packet since */
     bool injected;        /* something that no completion will tell of */
     bool ended;           /* its process has */
+    bool tried;           /* to say HELLO, if in vain */
     bool leaving;         /* it is unlinked, and stays until transfers is 0 */
     int broken;           /* -errno: the fabric has lost it; 0: not */
     uint64_t begun_ns;
-    uint64_t since_ns;    /* when it was begun; where its process has ended, last brought something */
+    uint64_t since_ns;    /* when HELLO was tried first, or it was last seen that the peer lives; where its process has
+                           * ended, when it last brought something */
     uint64_t quiet_ns;    /* where its process has ended otherwise than well: it is over after so long without news */
 };
 

@@ -302,7 +302,8 @@ static const struct chan_param params[] = {
     {"provider", "", "libfabric's name of the provider, as tcp;ofi_rxm; empty means its first one"},
     {"domain", "", "the provider's name of the domain, as fi_info tells; empty means the nearest adapter's"},
     {"address", "", "the address of this host to be used; empty means the provider's choice"},
-    {"timeout_ms", "60000", "how long it may take until the fabric takes a first message to a peer"},
+    {"timeout_ms", "60000",
+     "how long it may take until the fabric takes a first message, while no connection leads to the peer"},
     {"lend", "auto",
      "whether peers read long messages in this process's memory: yes, no, or auto, which is no where a stranger on the "
      "fabric could do so too"},

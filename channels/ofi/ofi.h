@@ -237,6 +237,8 @@ void ofi_sleep_disarm(struct chan *chan);
 
 /* Whether the kernel gives connections enough room. Returns 0, or -ENODEV with a sentence in why. */
 int ofi_sockets_check(char *why, size_t size);
+/* Whether a connection to that peer stands, which its kernel may have taken alone. */
+bool ofi_sockets_lead(const struct ofi *ofi, fi_addr_t to);
 /* Make the set of the provider's sockets. Returns 0 or -FI_EMFILE. */
 int ofi_sockets_open(struct ofi *ofi);
 /* Put those into it that have our address, or whose peer has that one, and give them room. */

@@ -108,6 +108,30 @@ void ofi_sockets_find(struct ofi *ofi, const void *peer, size_t len)
     closedir(all);
 }
 
+/* The address of a process, if it is one of these. */
+static bool find_address(const struct ofi *ofi, fi_addr_t to, struct sockaddr_in *address)
+{
+    uint8_t bytes[OFI_ADDRESS_MAX];
+    size_t len = sizeof(bytes);
+    if (ofi->address_len != sizeof(*address) || fi_av_lookup(ofi->av, to, bytes, &len) || len != sizeof(*address))
+        return false;
+    memcpy(address, bytes, sizeof(*address));
+    return true;
+}
+
+bool ofi_sockets_lead(const struct ofi *ofi, fi_addr_t to)
+{
+    struct sockaddr_in nobody = {0}, theirs = {0};
+    bool leads = false;
+    DIR *all = find_address(ofi, to, &theirs) ? opendir("/proc/self/fd") : NULL;
+    if (!all)
+        return false;
+    for (const struct dirent *entry; !leads && (entry = readdir(all));)
+        leads = is_of(atoi(entry->d_name), &nobody, &theirs);
+    closedir(all);
+    return leads;
+}
+
 /* Whether a descriptor is a connection of a link. */
 static bool is_of_link(const struct ofi *ofi, int fd)
 {
@@ -115,18 +139,10 @@ static bool is_of_link(const struct ofi *ofi, int fd)
     if (ofi->address_len != sizeof(ours))
         return false;
     memcpy(&ours, ofi->address, sizeof(ours));
-    if (is_of(fd, &ours, &theirs))
-        return true;
-    for (const struct ofi_link *link = ofi->links; link; link = link->next) {
-        uint8_t address[OFI_ADDRESS_MAX];
-        size_t len = sizeof(address);
-        if (fi_av_lookup(ofi->av, link->say.to, address, &len) || len != sizeof(theirs))
-            continue;
-        memcpy(&theirs, address, sizeof(theirs));
-        if (is_of(fd, &ours, &theirs))
-            return true;
-    }
-    return false;
+    bool is = is_of(fd, &ours, &theirs);
+    for (const struct ofi_link *link = ofi->links; link && !is; link = link->next)
+        is = find_address(ofi, link->say.to, &theirs) && is_of(fd, &ours, &theirs);
+    return is;
 }
 
 bool ofi_sockets_are_out(const struct ofi *ofi)

@@ -81,11 +81,21 @@ void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to)
     (void)ofi, (void)to;
 }
 
+static bool takes_none, leads; /* the fabric; a connection of it */
+
+bool ofi_sockets_lead(const struct ofi *ofi, fi_addr_t to)
+{
+    (void)ofi, (void)to;
+    return leads;
+}
+
 int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, struct ofi_message *message,
                    const struct chan_data *body, struct ofi_link *link)
 {
-    struct message *m = &fabric[end++ % FRAMES];
     (void)ofi, (void)link;
+    if (takes_none)
+        return CHAN_AGAIN;
+    struct message *m = &fabric[end++ % FRAMES];
     m->to = to;
     m->len = sizeof(message->frame) + body->len;
     if (m->len > MESSAGE_MAX || end - first > FRAMES)
@@ -349,6 +359,34 @@ static void who_gives_up_says_so(void)
           "a link whose caller has given up meanwhile ends");
 }
 
+/* Let a time go by in which nothing comes. */
+static void be_quiet(struct ofi_link *link, uint64_t ms)
+{
+    link->since_ns -= ms * 1000000;
+    link->ofi->watched = true;
+    (void)ofi_link_end_some(link->ofi);
+}
+
+/* Its kernel has taken the fabric's connection. */
+static void who_stands_still_is_waited_for(void)
+{
+    struct ofi *ofi = &processes[0].ofi;
+    takes_none = leads = true;
+    struct ofi_link *link = ofi_link_make(ofi, &processes[0].peers[1].base, 1);
+    if (!link || ofi_link_call(link))
+        abort();
+    link->since_ns -= 5000000000; /* this process stood still, too */
+    (void)ofi_link_speak(link);
+    (void)ofi_link_end_some(ofi);
+    claim(!processes[0].refused, "the time of a call begins with the first try");
+    be_quiet(link, 5000);
+    claim(!processes[0].refused, "a process that stands still is waited for");
+    leads = false;
+    be_quiet(link, 5000);
+    claim(processes[0].refused == 1, "but not one that the fabric does not lead to");
+    takes_none = false;
+}
+
 static int no_memory(void *device, struct chan_peer *peer)
 {
     (void)device, (void)peer;
@@ -433,14 +471,6 @@ static struct ofi_link *send_and_end(int packets, bool well)
     return in;
 }
 
-/* Let a time go by in which nothing comes. */
-static void be_quiet(struct ofi_link *link, uint64_t ms)
-{
-    link->since_ns -= ms * 1000000;
-    link->ofi->watched = true;
-    (void)ofi_link_end_some(link->ofi);
-}
-
 static void packets_come_late(void)
 {
     struct process *reader = &processes[0];
@@ -479,11 +509,13 @@ static void who_goes_on_ends_again(void)
 
 int main(void)
 {
-    static void (*const runs[])(void) = {strangers_hear_nothing,   all_are_let_in,       who_waits_calls_again,
-                                         an_older_link_ends_first, who_gives_up_says_so, calls_cross,
-                                         who_cannot_call_is_called, memory_is_short,
-                                         who_waits_long_calls_now_and_then, last_words_need_no_memory,
-                                         packets_come_late,        nothing_more_comes,   who_goes_on_ends_again};
+    static void (*const runs[])(void) = {strangers_hear_nothing, all_are_let_in,
+                                         who_waits_calls_again, an_older_link_ends_first,
+                                         who_gives_up_says_so, calls_cross,
+                                         who_cannot_call_is_called, who_stands_still_is_waited_for,
+                                         memory_is_short, who_waits_long_calls_now_and_then,
+                                         last_words_need_no_memory, packets_come_late,
+                                         nothing_more_comes, who_goes_on_ends_again};
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
         begin();
         runs[i]();

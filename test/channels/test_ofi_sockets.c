@@ -150,6 +150,38 @@ static void check_room(struct ofi *ofi)
     close_pair(&pair);
 }
 
+/* The one address of the vector. */
+static int look_up(struct fid_av *av, fi_addr_t to, void *address, size_t *len)
+{
+    const struct ofi *ofi = av->fid.context;
+    (void)to;
+    memcpy(address, ofi->address, ofi->address_len);
+    *len = ofi->address_len;
+    return 0;
+}
+
+/* Connections that only the kernel of a peer has taken. */
+static void check_leads(struct ofi *ofi)
+{
+    static struct fi_ops_av ops = {.size = sizeof(ops), .lookup = look_up};
+    struct fid_av av = {.fid.context = ofi, .ops = &ops};
+    struct pair pair = {.reader = -1, .writer = -1};
+    open_door(&pair);
+    find(ofi, &pair);
+    ofi->av = &av;
+    claim(!ofi_sockets_lead(ofi, 0), "nothing leads to a peer without a connection");
+    pair.reader = must(socket(AF_INET, SOCK_STREAM, 0));
+    must(connect(pair.reader, (struct sockaddr *)&pair.address, sizeof(pair.address)));
+    claim(ofi_sockets_lead(ofi, 0), "a connection leads there that the peer has not accepted");
+    close(pair.door);
+    pair.door = -1;
+    for (int ms = 0; ms < WAIT_MS && ofi_sockets_lead(ofi, 0); ms++)
+        usleep(1000);
+    claim(!ofi_sockets_lead(ofi, 0), "but not once the peer has ended");
+    close_pair(&pair);
+    ofi->av = NULL;
+}
+
 int main(void)
 {
     static struct ofi ofi;
@@ -175,6 +207,7 @@ int main(void)
     check_news(&ofi, false);
     check_news(&ofi, true);
     check_room(&ofi);
+    check_leads(&ofi);
     ofi_sockets_close(&ofi);
     printf("1..%d\n", number);
     return failures ? 1 : 0;

@@ -53,6 +53,12 @@ int ofi_fabric_put(struct ofi *self, fi_addr_t to, struct ofi_message *message,
     return self->names % 7 == 0 ? CHAN_AGAIN : 0;
 }
 
+bool ofi_sockets_lead(const struct ofi *self, fi_addr_t to)
+{
+    (void)self, (void)to;
+    return false;
+}
+
 void ofi_fabric_opened(struct ofi *self, fi_addr_t to)
 {
     (void)self;

@@ -609,8 +609,13 @@ enum chan_answer connect_asked(void *owner, const struct chan_ops *ops,
 void connect_opened(struct chan_link *link)
 {
     struct vc *vc = (struct vc *)link->peer;
-    vc->bound = link;
     vc->accepted = false;
+    if (vc->state == VC_FAILED) { /* meanwhile: the peer is to hear of that */
+        link->ops->unlink(link);
+        vc_check(vc);
+        return;
+    }
+    vc->bound = link;
     if (vc_event(vc, VC_OPENED))
         up(vc);
     opening_end(vc);

@@ -350,6 +350,18 @@ static void test_failed_here(void **state)
     assert_int_equal(beneath_ask(LOW), CHAN_REFUSE_FAILED);
 }
 
+/* One that has failed before the peer's link was open is not open: the peer hears of its end. */
+static void test_failed_before_open(void **state)
+{
+    (void)state;
+    assert_int_equal(beneath_ask(LOW), CHAN_ACCEPT);
+    vc_fail(beneath_vc(LOW), MPID_NO_MEMORY, "the test wants it so");
+    beneath_open(LOW);
+    assert_int_equal(beneath.unlinks, 1);
+    assert_null(beneath_vc(LOW)->bound);
+    assert_int_equal(beneath_ask(LOW), CHAN_REFUSE_FAILED);
+}
+
 /* ---- news of keys ---- */
 
 static int start_counted(void **state)
@@ -527,6 +539,7 @@ int main(void)
         DEVICE_TEST(test_refused_for_good),  DEVICE_TEST(test_crossing_refused),
         DEVICE_TEST(test_crossing_in_vain), DEVICE_TEST(test_closed_to_sessions),  DEVICE_TEST(test_failed_there),
         DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),
+        DEVICE_TEST(test_failed_before_open),
         DEVICE_TEST(test_refused_by_one),    DEVICE_TEST(test_both_listen_late),
         DEVICE_TEST(test_listens_late_meanwhile),
         NEWS_TEST(test_news_of_card),        NEWS_TEST(test_news_of_leaving),

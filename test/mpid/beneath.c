@@ -556,7 +556,7 @@ void beneath_start(void)
     char why[256];
     struct mpid_world world;
     beneath = (struct beneath){.fit = CHAN_MAYBE,
-                               .card = "vireo2;arch=le64;fake(a=b);second(a=b)"};
+                               .card = BENEATH_CARD("fake(a=b);second(a=b)")};
     memset(beneath.has_card, 1, sizeof(beneath.has_card));
     links_beyond = calloc((size_t)beneath_ranks, sizeof(*links_beyond));
     require(links_beyond != NULL, "no memory");

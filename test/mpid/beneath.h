@@ -19,6 +19,10 @@ enum {
     BENEATH_ME = 1
 };
 
+/* The card of a peer that has our byte order; channels is a literal. */
+#define BENEATH_CARD(channels) \
+    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "vireo2;arch=le64;" channels : "vireo2;arch=be64;" channels)
+
 /* A packet that the device has sent. */
 struct beneath_packet {
     struct beneath_packet *next;

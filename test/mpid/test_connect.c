@@ -215,7 +215,7 @@ static void test_both_listen_late(void **state)
     assert_state(HIGH, VC_CONNECTING);
     assert_int_equal(beneath.word[HIGH], STUCK);
     beneath.refusal = 0;
-    beneath.card = "vireo2;arch=le64;inc(1);fake(a=b);second(a=b)";
+    beneath.card = BENEATH_CARD("inc(1);fake(a=b);second(a=b)");
     beneath_notify(HIGH, STUCK);
     assert_state(HIGH, VC_CONNECTING);
     assert_int_equal(beneath.links, 2);
@@ -231,9 +231,9 @@ static void test_listens_late_meanwhile(void **state)
     struct mpid_request request;
     beneath.hears = true;
     beneath.second_fit = CHAN_MAYBE;
-    beneath.card = "vireo2;arch=le64;fake(a=b);second(a=none)";
+    beneath.card = BENEATH_CARD("fake(a=b);second(a=none)");
     assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
-    beneath.card = "vireo2;arch=le64;inc(1);fake(a=b);second(a=b)";
+    beneath.card = BENEATH_CARD("inc(1);fake(a=b);second(a=b)");
     beneath_notify(HIGH, STUCK);
     assert_state(HIGH, VC_CONNECTING);
     beneath_refuse(HIGH, CHAN_ACCEPT);

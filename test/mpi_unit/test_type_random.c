@@ -82,7 +82,8 @@ static struct both *predefined(void)
     if (i < BASIC) {
         both->type = basic[i].type;
         both->model.n = 1;
-        entry[0] = (struct model_entry){0, basic[i].size, basic[i].size, basic[i].external};
+        int align = basic[i].size == 16 ? (int)_Alignof(long double) : basic[i].size;
+        entry[0] = (struct model_entry){0, basic[i].size, align, basic[i].external};
         return both;
     }
     both->model.n = 2;

@@ -137,6 +137,18 @@ void model_copy(const struct model *model, int count, char *user, char *packed, 
     }
 }
 
+/* The low byte first. */
+static void lay_out(unsigned char *bytes, int n)
+{
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        return;
+    for (int i = 0; i < n / 2; i++) {
+        unsigned char first = bytes[i];
+        bytes[i] = bytes[n - 1 - i];
+        bytes[n - 1 - i] = first;
+    }
+}
+
 /* One number, by arithmetic only: a byte at a time. */
 static void externalize_one(const struct model_entry *e, const char *from, char *to)
 {
@@ -151,6 +163,7 @@ static void externalize_one(const struct model_entry *e, const char *from, char 
         quad = extended;
         memcpy(bytes, &quad, sizeof(quad));
     }
+    lay_out(bytes, e->size);
     if (e->external < 0 && n < e->size) /* keep the sign */
         bytes[n - 1] = (unsigned char)((bytes[n - 1] & 0x7f) | (bytes[e->size - 1] & 0x80));
     for (int i = 0; i < n; i++)

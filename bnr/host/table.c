@@ -253,6 +253,10 @@ static int is_terminated(const char *text, size_t size)
 /* Check the head of a mapped candidate, and keep its counts. */
 static int check(struct table *t, const struct table_head *h, int64_t size, char *why, size_t room)
 {
+    if (h->magic == __builtin_bswap64(TABLE_MAGIC)) {
+        snprintf(why, room, "the job's mpiexec is of a machine with the other byte order, and a job has one");
+        return -EPROTO;
+    }
     if (h->magic != TABLE_MAGIC || h->version != TABLE_VERSION) {
         snprintf(why, room, "the job was started by an mpiexec of another version");
         return -EPROTO;

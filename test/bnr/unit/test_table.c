@@ -129,6 +129,19 @@ static void strangers_are_refused_with_a_reason(void **state)
     close(zero);
 }
 
+static void other_makers_are_refused(void **state)
+{
+    struct table t;
+    char why[256];
+    table.head->magic = __builtin_bswap64(table.head->magic);
+    assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)), -EPROTO);
+    assert_non_null(strstr(why, "the other byte order"));
+    table.head->magic = __builtin_bswap64(table.head->magic);
+    table.head->version++;
+    assert_int_equal(table_attach(&t, table.head_fd, table.memory_fd, why, sizeof(why)), -EPROTO);
+    assert_non_null(strstr(why, "another version"));
+}
+
 static void damaged_counts_are_refused(void **state)
 {
     struct table t;
@@ -334,6 +347,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ranks_cannot_write_the_table, create, destroy),
         cmocka_unit_test_setup_teardown(no_rank_can_change_a_size, create, destroy),
         cmocka_unit_test_setup_teardown(strangers_are_refused_with_a_reason, create, destroy),
+        cmocka_unit_test_setup_teardown(other_makers_are_refused, create, destroy),
         cmocka_unit_test_setup_teardown(damaged_counts_are_refused, create, destroy),
         cmocka_unit_test_setup_teardown(pretended_hosts_get_blocks_of_ranks, create_pretended,
                                         destroy),

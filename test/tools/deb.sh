@@ -5,7 +5,7 @@
 #
 #     deb.sh FOLDER
 #
-# FOLDER holds the packages, as ./bootstrap deb makes them. By root, for the Debian is made by debootstrap, in a
+# FOLDER holds the packages, as ./bootstrap deb makes them; lintian looks at them first, if it is installed. By root, for the Debian is made by debootstrap, in a
 # temporary folder, and what runs there has its own mounts and processes. It takes a few minutes.
 set -eu
 folder=$(cd "${1:?usage: deb.sh FOLDER}" && pwd)
@@ -51,6 +51,19 @@ files() {
         -o -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./root -o -name ld.so.cache \) -prune -o -print | sort)
 }
 
+# What Debian's own rules say of the packages: no error, no warning.
+rules() {
+    command -v lintian >/dev/null || { echo "left out: there is no lintian"; return; }
+    if lintian --allow-root --fail-on error,warning --tag-display-limit 0 "$folder"/*.changes >"$there.log" 2>&1; then
+        ok "lintian has nothing to say"
+    else
+        not_so "lintian has nothing to say"
+        cat "$there.log"
+    fi
+    rm -f "$there.log"
+}
+
+rules
 debootstrap --variant=minbase bookworm "$there" >/dev/null
 mkdir -p "$there/packages" "$there/dev/shm"
 cp "$folder"/*.deb "$there/packages"

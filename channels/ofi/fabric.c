@@ -11,7 +11,6 @@
 #include "channels/ofi/link.h"
 #include "channels/ofi/near.h"
 #include "include/channel_help.h"
-#include "os/hash.h"
 
 enum { OPS = OFI_RECEIVES + OFI_SENDS, INJECT_MIN = 1024 };
 /* From buffer to buffer: were it a power of 2, all would begin in a few lines of the cache. */
@@ -227,6 +226,7 @@ static int make_buffers(struct ofi *ofi, int count, bool receives)
         op->bytes = buffers->bytes + (size_t)i * STRIDE;
         op->desc = buffers->mr ? fi_mr_desc(buffers->mr) : NULL;
         op->receives = receives;
+        op->to = FI_ADDR_UNSPEC;
         op->next = op->receives ? ofi->idle_receives : ofi->idle_sends;
         *(op->receives ? &ofi->idle_receives : &ofi->idle_sends) = op;
         ofi->idle_count += op->receives;
@@ -246,35 +246,6 @@ static void free_buffers(struct ofi *ofi)
         close_object(buffers->mr ? &buffers->mr->fid : NULL);
         munmap(buffers->bytes, buffers->len);
         free(buffers);
-    }
-}
-
-/* An address that the provider has. */
-struct ofi_place {
-    UT_hash_handle hh;
-    fi_addr_t to;
-    uint8_t address[]; /* the key */
-};
-
-/* Without memory for that it is inserted again. */
-static void note_place(struct ofi *ofi, const void *address, size_t len, fi_addr_t to)
-{
-    struct ofi_place *place = malloc(sizeof(*place) + len);
-    if (!place)
-        return;
-    place->to = to;
-    memcpy(place->address, address, len);
-    HASH_ADD_KEYPTR(hh, ofi->places, place->address, (unsigned)len, place);
-    if (!os_hash_has(hh, place))
-        free(place);
-}
-
-static void free_places(struct ofi *ofi)
-{
-    struct ofi_place *place, *next;
-    HASH_ITER(hh, ofi->places, place, next) {
-        HASH_DEL(ofi->places, place);
-        free(place);
     }
 }
 
@@ -315,35 +286,13 @@ void ofi_fabric_close(struct ofi *ofi)
     ofi_guard_close(ofi);
     close_object(ofi->ep ? &ofi->ep->fid : NULL);
     free_buffers(ofi);
-    free_places(ofi);
+    ofi_places_close(ofi);
     close_object(ofi->av ? &ofi->av->fid : NULL);
     close_object(ofi->cq ? &ofi->cq->fid : NULL);
     close_object(ofi->domain ? &ofi->domain->fid : NULL);
     close_object(ofi->fabric ? &ofi->fabric->fid : NULL);
     if (ofi->info)
         fi_freeinfo(ofi->info);
-}
-
-/* Some providers make a connection for each time that an address is inserted. */
-int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to)
-{
-    struct ofi_place *place;
-    uint8_t whole[OFI_ADDRESS_MAX] = {0}; /* the provider reads as much as its addresses have */
-    HASH_FIND(hh, ofi->places, address, (unsigned)len, place);
-    if (place) {
-        *to = place->to;
-        return 0;
-    }
-    memcpy(whole, address, len);
-    whole[OFI_ADDRESS_MAX - 1] = 0;
-    ofi_guard_meet(ofi, (const char *)whole);
-    ofi_enter(ofi);
-    int inserted = fi_av_insert(ofi->av, whole, 1, to, 0, NULL);
-    ofi_leave(ofi);
-    if (inserted != 1)
-        return -EHOSTUNREACH;
-    note_place(ofi, address, len, *to);
-    return 0;
 }
 
 void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to)
@@ -373,6 +322,7 @@ void ofi_fabric_done(struct ofi *ofi, struct ofi_op *op)
         if (op->link)
             op->link->flying--;
         op->link = NULL;
+        op->to = FI_ADDR_UNSPEC;
     }
     op->next = *list;
     *list = op;
@@ -433,6 +383,7 @@ static int put_buffer(struct ofi *ofi, fi_addr_t to, const struct ofi_frame *fra
         return (int)rc;
     ofi->idle_sends = op->next;
     op->link = link;
+    op->to = to;
     op->kind = frame->kind;
     if (link) {
         link->flying++;

@@ -311,6 +311,16 @@ struct ofi_link *ofi_link_of(struct ofi *ofi, const struct chan_gid *gid, uint32
     return link;
 }
 
+bool ofi_link_uses(const struct ofi *ofi, fi_addr_t to)
+{
+    const struct ofi_link *link = ofi->links, *leaving = ofi->leaving;
+    while (link && link->say.to != to)
+        link = link->next;
+    while (leaving && leaving->say.to != to)
+        leaving = leaving->next;
+    return link || leaving;
+}
+
 int ofi_link_begin(struct ofi_link *link, struct ofi *ofi, struct chan_peer *peer, fi_addr_t to)
 {
     link->base = (struct chan_link){.send = link_send,

@@ -84,6 +84,8 @@ void ofi_link_finish(struct ofi_link *link);
 /* The link with our name of it, or that to a process; or NULL. */
 struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name);
 struct ofi_link *ofi_link_of(struct ofi *ofi, const struct chan_gid *gid, uint32_t rank);
+/* Whether a link leads there, or has led there and is leaving. */
+bool ofi_link_uses(const struct ofi *ofi, fi_addr_t to);
 /* It has a peer that has proven itself, and called at met_ns: they are one from now on. */
 int ofi_link_accept(struct ofi_link *link, const struct ofi_say *say, uint64_t met_ns);
 /* A message has come, from anybody. Returns the number of upcalls. */
@@ -119,6 +121,8 @@ struct ofi_stranger *ofi_stranger_make(void);
 /* Say something to a peer without a link, and forget the peer. room is used up. */
 void ofi_stranger_tell(struct ofi *ofi, struct ofi_stranger *room, const struct ofi_say *say);
 bool ofi_stranger_speak(struct ofi *ofi);
+/* Whether a caller is there, or a word is for somebody there. */
+bool ofi_stranger_uses(const struct ofi *ofi, fi_addr_t to);
 void ofi_stranger_close(struct ofi *ofi);
 
 #endif

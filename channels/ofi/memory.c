@@ -132,6 +132,7 @@ int ofi_memory_open(struct ofi *ofi, const char *lend, char *why, size_t size)
     for (int i = 0; i < OFI_TRANSFERS; i++) {
         struct ofi_transfer *transfer = &ofi->transfers[i];
         transfer->op.transfers = true;
+        transfer->op.to = FI_ADDR_UNSPEC;
         transfer->next = ofi->idle_transfers;
         ofi->idle_transfers = transfer;
     }
@@ -156,6 +157,7 @@ static void put_back(struct ofi *ofi, struct ofi_transfer *transfer)
         (void)fi_close(&transfer->mr->fid);
     transfer->mr = NULL;
     transfer->op.link = NULL;
+    transfer->op.to = FI_ADDR_UNSPEC;
     transfer->before = NULL;
     transfer->whole = NULL;
     transfer->next = ofi->idle_transfers;
@@ -196,6 +198,7 @@ static ssize_t read_next(struct ofi *ofi, struct ofi_transfer *read)
     ofi_leave(ofi);
     if (rc)
         return rc;
+    read->op.to = whole->op.link->say.to;
     whole->to += len;
     whole->from += len;
     whole->left -= len;
@@ -290,6 +293,7 @@ static int outcome(struct ofi *ofi, struct ofi_transfer *transfer, struct ofi_li
 {
     if (!rc) {
         transfer->op.link = link;
+        transfer->op.to = link->say.to;
         link->transfers++;
         return CHAN_PENDING;
     }

@@ -147,7 +147,7 @@ static int ofi_link(struct chan *chan, struct chan_peer *peer, const char *their
     if (!link) {
         if (!read_card(theirs, &card) || (size_t)card.address_len != ofi->address_len)
             return -EINVAL;
-        if (ofi_fabric_reach(ofi, card.address, (size_t)card.address_len, &to))
+        if (ofi_places_reach(ofi, card.address, (size_t)card.address_len, &to))
             return -EHOSTUNREACH;
         link = ofi_link_make(ofi, peer, to);
         if (!link)

@@ -2,10 +2,10 @@
 
 /*
  * The ofi channel's own state, which its files share: ofi.c (the operations), near.c (which adapter),
- * fabric.c (the endpoint of this process, and its buffers), leftover.c and guard.c (leftovers of
- * killed processes, and locks that they hold), memory.c (one-sided operations), link.c (one peer),
- * stranger.c (callers not yet believed), sleep.c (sleeping), sockets.c (the connections of provider
- * sockets), datagrams.c (the socket beneath ofi_rxd).
+ * fabric.c (the endpoint of this process, and its buffers), places.c (addresses of peers), leftover.c
+ * and guard.c (leftovers of killed processes, and locks that they hold), memory.c (one-sided
+ * operations), link.c (one peer), stranger.c (callers not yet believed), sleep.c (sleeping),
+ * sockets.c (the connections of provider sockets), datagrams.c (the socket beneath ofi_rxd).
  *
  * One endpoint of type FI_EP_RDM serves all peers. Messages arrive in buffers that are always
  * posted; they leave by injection, or from a buffer into which they are copied. The provider makes
@@ -41,6 +41,7 @@ struct ofi_op {
     struct fi_context2 context; /* first: completions point here, and the provider may use it */
     struct ofi_op *next;        /* in a list of those without an operation */
     struct ofi_link *link;      /* of a send: NULL where nobody cares any more */
+    fi_addr_t to;               /* while it is under way, unless it receives: where; FI_ADDR_UNSPEC: it is not */
     bool receives, transfers;
     uint16_t kind; /* of a send that is not complete: enum ofi_kind; 0: none */
     uint8_t *bytes;
@@ -93,6 +94,7 @@ struct ofi {
     struct fid_cq *cq;
     struct ofi_buffers *buffers;
     struct ofi_place *places; /* addresses that the provider has */
+    unsigned met;             /* those of provider shm, ever */
     struct ofi_op *sends; /* all of them */
     struct ofi_op *idle_sends, *idle_receives;
     int idle_count; /* of idle_receives */
@@ -142,9 +144,6 @@ struct ofi {
 int ofi_fabric_open(struct ofi *ofi, char *why, size_t size);
 void ofi_fabric_close(struct ofi *ofi);
 
-/* The peer's address, made known to the provider, once. Returns 0 or -EHOSTUNREACH. */
-int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to);
-
 /* A link to the peer is open. */
 void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to);
 /* A message came without a signal. */
@@ -161,6 +160,12 @@ void ofi_fabric_done(struct ofi *ofi, struct ofi_op *op);
 
 /* Whether the provider is shm, which shares memory of one host under names. */
 bool ofi_fabric_is_memory(const char *provider);
+
+/* ---- places.c ---- */
+
+/* The peer's address, made known to the provider, once. Returns 0 or -EHOSTUNREACH. */
+int ofi_places_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to);
+void ofi_places_close(struct ofi *ofi);
 
 /* ---- leftover.c ---- */
 

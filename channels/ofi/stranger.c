@@ -51,6 +51,14 @@ static void add(struct ofi *ofi, struct ofi_stranger *stranger)
     ofi->chores = true;
 }
 
+bool ofi_stranger_uses(const struct ofi *ofi, fi_addr_t to)
+{
+    const struct ofi_stranger *stranger = ofi->strangers;
+    while (stranger && stranger->say.to != to)
+        stranger = stranger->next;
+    return stranger;
+}
+
 void ofi_stranger_close(struct ofi *ofi)
 {
     while (ofi->strangers)
@@ -92,7 +100,7 @@ static struct ofi_stranger *find_caller(struct ofi *ofi, const struct ofi_hello 
 static int let_in(struct ofi *ofi, struct ofi_stranger *caller, const struct ofi_hello *hello)
 {
     fi_addr_t to;
-    int rc = ofi_fabric_reach(ofi, hello->address, hello->address_len, &to);
+    int rc = ofi_places_reach(ofi, hello->address, hello->address_len, &to);
     if (rc)
         return rc;
     caller->say = (struct ofi_say){to, hello->from, 1u << OFI_CHALLENGE, 0};

@@ -60,7 +60,7 @@ void *short_calloc(size_t count, size_t size)
 
 /* ---- the fabric ---- */
 
-int ofi_fabric_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to)
+int ofi_places_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to)
 {
     uint64_t index;
     (void)len;

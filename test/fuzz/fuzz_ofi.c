@@ -29,7 +29,7 @@ static int asked;
 
 /* ---- the fabric ---- */
 
-int ofi_fabric_reach(struct ofi *self, const void *address, size_t len, fi_addr_t *to)
+int ofi_places_reach(struct ofi *self, const void *address, size_t len, fi_addr_t *to)
 {
     (void)self, (void)address;
     require(len == 16, "an address of another length");

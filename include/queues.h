@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum {
-    QUEUES_VERSION = 1, /* counted up where any struct here changes */
+    QUEUES_VERSION = 2, /* counted up where any struct here changes */
     QUEUES_GID_LEN = 16
 };
 
@@ -49,14 +49,13 @@ struct queues_layout {
     const void *first;  /* struct comm *: the newest, or NULL */
     const void *world;  /* the name of the process group of MPI_COMM_WORLD, 16 bytes */
     uint32_t contexts;  /* of a communicator; its messages have the first */
-    uint32_t process_size; /* of an entry of a group's list: 16 bytes of name, then 32 of rank */
-    uint32_t process_rank;
     uint32_t name_max;
     struct {
         uint32_t next, context, rank, group, remote, name;
     } in_comm;
     struct {
-        uint32_t size, gid, first, stride, list;
+        uint32_t size, gid, first, stride;
+        uint32_t ranks, gids; /* pointers to 32 bits, and 16 bytes of name, for each member; NULL: as above */
     } in_group;
 };
 

@@ -272,21 +272,18 @@ static int64_t world_rank(const mqs_process_info *info, uint64_t group, int64_t 
 {
     const struct queues_layout *c = &info->comms;
     char gid[QUEUES_GID_LEN], world[QUEUES_GID_LEN];
-    uint64_t list;
+    uint64_t ranks, gids;
     int64_t first, stride;
     int32_t rank, size;
     if (!group || fetch_number(info, group + c->in_group.size, &size) || member < 0 ||
-        member >= size || fetch_pointer(info, group + c->in_group.list, &list) ||
+        member >= size || fetch_pointer(info, group + c->in_group.ranks, &ranks) ||
+        fetch_pointer(info, group + c->in_group.gids, &gids) ||
         fetch(info, (uintptr_t)c->world, world, sizeof(world)) ||
-        fetch(info, list ? list + (uint64_t)member * c->process_size : group + c->in_group.gid, gid,
-              sizeof(gid)) ||
+        fetch(info, gids ? gids + (uint64_t)member * sizeof(gid) : group + c->in_group.gid, gid, sizeof(gid)) ||
         memcmp(gid, world, sizeof(gid)) != 0)
         return -1;
-    if (list)
-        return fetch_number(info, list + (uint64_t)member * c->process_size + c->process_rank,
-                            &rank)
-                   ? -1
-                   : rank;
+    if (ranks)
+        return fetch_number(info, ranks + (uint64_t)member * sizeof(rank), &rank) ? -1 : rank;
     if (fetch(info, group + c->in_group.first, &first, sizeof(first)) ||
         fetch(info, group + c->in_group.stride, &stride, sizeof(stride)))
         return -1;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "mpi/attr.h"
-#include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/errh.h"
@@ -161,7 +160,6 @@ void comm_destroy(struct comm *comm)
     errh_stop(&comm->errhandler);
     info_destroy(comm->info);
     topo_unref(comm->topo);
-    comm_hosts_free(comm);
     store_free(&store, comm);
 }
 

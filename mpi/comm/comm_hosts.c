@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Hosts of communicators; see comm_hosts.h. They are made at the first use, by one of the threads.
- */
+/* Hosts of communicators; see comm_hosts.h. They are made at the first use in a group, by one of the threads. */
 #include "mpi/comm/comm_hosts.h"
 
 #include <stdlib.h>
@@ -21,7 +20,7 @@ static bool is_of_job(const struct group *group)
         struct process process = group_process(group, i);
         if (memcmp(&process.gid, &world_facts.gid, sizeof(process.gid)) != 0)
             return false;
-        if (!group->list) /* a range: all are alike */
+        if (!group->gids) /* all are alike */
             break;
     }
     return true;
@@ -62,9 +61,24 @@ static void sort(int size, int count, const int *host, int *at, int *ranks)
     at[0] = 0;
 }
 
-static const struct comm_hosts *make(const struct comm *comm)
+/* Keep them in the group; another thread may have been first. The last array is shortened to what is used. */
+static const struct comm_hosts *keep(struct group *group, struct comm_hosts *hosts, int count)
 {
-    const struct group *group = comm->group;
+    size_t size = (size_t)group->size;
+    struct comm_hosts *before = NULL, *h = realloc(hosts, sizeof(*h) + (2 * size + (size_t)count + 1) * sizeof(int));
+    h = h ? h : hosts;
+    int *host = (int *)(h + 1), *ranks = host + size;
+    *h = (struct comm_hosts){count, host[group->rank], true, host, ranks + size, ranks};
+    for (size_t i = 0; i < size; i++)
+        h->in_order &= ranks[i] == (int)i;
+    if (atomic_compare_exchange_strong(&group->hosts, &before, h))
+        return h;
+    free(h);
+    return before;
+}
+
+static const struct comm_hosts *make(struct group *group)
+{
     size_t size = (size_t)group->size, nodes = (size_t)world_facts.size;
     struct comm_hosts *h = malloc(sizeof(*h) + (3 * size + 1) * sizeof(int));
     int *number = malloc(nodes * sizeof(*number));
@@ -85,43 +99,26 @@ static const struct comm_hosts *make(const struct comm *comm)
         return count == 1 ? &comm_hosts_one : &comm_hosts_unknown;
     }
     sort(group->size, count, host, at, ranks);
-    *h = (struct comm_hosts){count, host[comm->rank], true, host, at, ranks};
-    for (size_t i = 0; i < size; i++)
-        h->in_order &= ranks[i] == (int)i;
-    return h;
+    return keep(group, h, count);
 }
 
-static bool is_made(const struct comm_hosts *hosts)
+static const struct comm_hosts *find(struct group *group)
 {
-    return hosts && hosts != &comm_hosts_one && hosts != &comm_hosts_unknown;
-}
-
-static void drop(const struct comm_hosts *hosts)
-{
-    if (is_made(hosts))
-        free((void *)(uintptr_t)hosts);
+    const struct comm_hosts *hosts = atomic_load_explicit(&group->hosts, memory_order_acquire);
+    if (hosts)
+        return hosts;
+    if (!is_of_job(group))
+        return &comm_hosts_unknown;
+    bool is_one = world_facts.local_ranks == world_facts.size || group->size == 1;
+    return is_one ? &comm_hosts_one : make(group);
 }
 
 const struct comm_hosts *comm_hosts_find(struct comm *comm)
 {
-    const struct comm_hosts *hosts, *other = NULL;
-    if (!is_of_job(comm->group))
-        hosts = &comm_hosts_unknown;
-    else if (world_facts.local_ranks == world_facts.size || comm->size == 1)
-        hosts = &comm_hosts_one;
-    else
-        hosts = make(comm);
-    if (hosts && !__atomic_compare_exchange_n(&comm->hosts, &other, hosts, false, __ATOMIC_ACQ_REL,
-                                              __ATOMIC_ACQUIRE)) {
-        drop(hosts);
-        return other;
-    }
+    const struct comm_hosts *hosts = find(comm->group);
+    if (hosts)
+        __atomic_store_n(&comm->hosts, hosts, __ATOMIC_RELEASE);
     return hosts;
-}
-
-void comm_hosts_free(struct comm *comm)
-{
-    drop(comm->hosts);
 }
 
 /* ---- this process ---- */

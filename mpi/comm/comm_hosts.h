@@ -2,6 +2,7 @@
 
 /*
  * The hosts of a communicator and the ranks on each. All members know the same, without a message.
+ * Communicators of one group share them; they last as long as the group.
  * Where members come from jobs that were started separately, the hosts are unknown.
  */
 #ifndef MPI_COMM_HOSTS_H
@@ -32,8 +33,6 @@ static inline const struct comm_hosts *comm_hosts_of(struct comm *comm)
     const struct comm_hosts *hosts = __atomic_load_n(&comm->hosts, __ATOMIC_ACQUIRE);
     return __builtin_expect(hosts != 0, 1) ? hosts : comm_hosts_find(comm);
 }
-/* The communicator goes. */
-void comm_hosts_free(struct comm *comm);
 
 /* A number that all processes of this host share, and no others. Not before MPI starts. */
 uint64_t comm_host_id(void);

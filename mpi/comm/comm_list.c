@@ -244,8 +244,6 @@ const __attribute__((visibility("default"), used)) struct queues_layout MPIR_que
     .first = &first,
     .world = &world_facts.gid,
     .contexts = CONTEXT_STEP,
-    .process_size = sizeof(struct process),
-    .process_rank = offsetof(struct process, rank),
     .name_max = MPI_MAX_OBJECT_NAME,
     .in_comm = {.next = offsetof(struct comm, older),
                 .context = offsetof(struct comm, context),
@@ -257,7 +255,8 @@ const __attribute__((visibility("default"), used)) struct queues_layout MPIR_que
                  .gid = offsetof(struct group, gid),
                  .first = offsetof(struct group, first),
                  .stride = offsetof(struct group, stride),
-                 .list = offsetof(struct group, list)},
+                 .ranks = offsetof(struct group, ranks),
+                 .gids = offsetof(struct group, gids)},
 };
 
 /* The library that a debugger loads to look. It lies beside this one, wherever that was moved. */

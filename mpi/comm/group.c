@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Groups never change once they are made, except for two tables that are made on demand and then
+ * Groups never change once they are made, except for tables that are made on demand and then
  * stay. A thread that makes a table second throws its own away.
  */
 #include "mpi/comm/group.h"
@@ -60,8 +60,10 @@ void group_unref(struct group *group)
 {
     if (!group || group == group_empty || !object_unref(&group->object))
         return;
-    free(group->list);
+    free(group->ranks);
+    free(group->gids);
     free(atomic_load(&group->index));
+    free(atomic_load(&group->hosts));
     struct vc **vcs = atomic_load(&group->vcs);
     for (int i = 0; i < group->used_count; i++)
         mpid_vc_put(vcs[group->used[i]]);
@@ -96,6 +98,34 @@ struct group *group_create_range(const struct mpid_gid *gid, int64_t first, int6
     return group;
 }
 
+static struct group *create_list(const struct process *list, int size)
+{
+    bool several = false;
+    for (int i = 1; !several && i < size; i++)
+        several = !same_gid(&list[i].gid, &list[0].gid);
+    uint32_t *ranks = malloc((size_t)size * sizeof(*ranks));
+    struct mpid_gid *gids = several ? malloc((size_t)size * sizeof(*gids)) : NULL;
+    struct group *group = ranks && (gids || !several) ? store_make(&store, sizeof(*group), OBJECT_GROUP) : NULL;
+    if (!group) {
+        free(ranks);
+        free(gids);
+        return NULL;
+    }
+    group->size = size;
+    group->gid = list[0].gid;
+    group->ranks = ranks;
+    group->gids = gids;
+    group->rank = MPI_UNDEFINED;
+    for (int i = size - 1; i >= 0; i--) {
+        ranks[i] = list[i].rank;
+        if (several)
+            gids[i] = list[i].gid;
+        if (same_process(&list[i], &me))
+            group->rank = i;
+    }
+    return group;
+}
+
 struct group *group_create(const struct process *list, int size)
 {
     if (size == 0)
@@ -107,20 +137,7 @@ struct group *group_create(const struct process *list, int size)
         range = list[i].rank == first + i * stride && same_gid(&list[i].gid, &list[0].gid);
     if (range)
         return group_create_range(&list[0].gid, first, stride, size);
-    struct process *copy = malloc((size_t)size * sizeof(*copy));
-    struct group *group = copy ? store_make(&store, sizeof(*group), OBJECT_GROUP) : NULL;
-    if (!group) {
-        free(copy);
-        return NULL;
-    }
-    memcpy(copy, list, (size_t)size * sizeof(*copy));
-    group->size = size;
-    group->list = copy;
-    group->rank = MPI_UNDEFINED;
-    for (int i = 0; i < size && group->rank == MPI_UNDEFINED; i++)
-        if (same_process(&copy[i], &me))
-            group->rank = i;
-    return group;
+    return create_list(list, size);
 }
 
 struct group *group_pick(struct group *from, const int *ranks, int size)
@@ -133,7 +150,7 @@ struct group *group_pick(struct group *from, const int *ranks, int size)
         group_ref(from);
         return from;
     }
-    if (!from->list && regular && size)
+    if (!from->ranks && regular && size)
         return group_inherit(group_create_range(&from->gid, from->first + ranks[0] * from->stride,
                                                 step * from->stride, size),
                              from);
@@ -199,7 +216,7 @@ struct vc *group_vc(struct group *group, int rank)
 
 int group_keep_others(struct group *group)
 {
-    if (!mpid_knows_others() || (!group->list && same_gid(&group->gid, &me.gid)))
+    if (!mpid_knows_others() || (!group->gids && same_gid(&group->gid, &me.gid)))
         return 0;
     for (int i = 0; i < group->size; i++) {
         struct process process = group_process(group, i);
@@ -247,7 +264,8 @@ static const int *index_of(const struct group *group, size_t places)
     if (!index)
         return NULL;
     for (int i = 0; i < group->size; i++) {
-        size_t at = place_of(&group->list[i], places);
+        struct process process = group_process(group, i);
+        size_t at = place_of(&process, places);
         while (index[at])
             at = (at + 1) & (places - 1);
         index[at] = i + 1;
@@ -259,25 +277,31 @@ static const int *index_of(const struct group *group, size_t places)
     return before;
 }
 
+static bool has_at(const struct group *group, int i, const struct process *process)
+{
+    struct process member = group_process(group, i);
+    return same_process(&member, process);
+}
+
 static int find_in_list(const struct group *group, const struct process *process)
 {
     size_t places = index_places(group);
     const int *index = index_of(group, places);
     if (!index) { /* no memory: slowly, then */
         for (int i = 0; i < group->size; i++)
-            if (same_process(&group->list[i], process))
+            if (has_at(group, i, process))
                 return i;
         return MPI_UNDEFINED;
     }
     for (size_t at = place_of(process, places); index[at]; at = (at + 1) & (places - 1))
-        if (same_process(&group->list[index[at] - 1], process))
+        if (has_at(group, index[at] - 1, process))
             return index[at] - 1;
     return MPI_UNDEFINED;
 }
 
 int group_find(const struct group *group, const struct process *process)
 {
-    if (group->list)
+    if (group->ranks)
         return find_in_list(group, process);
     if (!group->size || !same_gid(&group->gid, &process->gid))
         return MPI_UNDEFINED;
@@ -306,7 +330,7 @@ int group_compare(const struct group *a, const struct group *b)
         return MPI_UNEQUAL;
     if (!a->size)
         return MPI_IDENT;
-    if (!a->list && !b->list && same_gid(&a->gid, &b->gid))
+    if (!a->ranks && !b->ranks && same_gid(&a->gid, &b->gid))
         return compare_ranges(a, b);
     int result = MPI_IDENT;
     for (int i = 0; i < a->size; i++) {
@@ -331,15 +355,17 @@ struct image {
 
 void *group_pack(const struct group *group, size_t *len)
 {
-    size_t list_len = group->list ? (size_t)group->size * sizeof(struct process) : 0;
+    size_t list_len = group->ranks ? (size_t)group->size * sizeof(struct process) : 0;
     char *bytes = malloc(sizeof(struct image) + list_len);
     if (!bytes)
         return NULL;
     struct image image = {group->gid, group->first, group->stride, group->size,
-                          group->list != NULL};
+                          group->ranks != NULL};
     memcpy(bytes, &image, sizeof(image));
-    if (list_len)
-        memcpy(bytes + sizeof(image), group->list, list_len);
+    for (int i = 0; list_len && i < group->size; i++) {
+        struct process process = group_process(group, i);
+        memcpy(bytes + sizeof(image) + (size_t)i * sizeof(process), &process, sizeof(process));
+    }
     *len = sizeof(image) + list_len;
     return bytes;
 }

@@ -4,7 +4,8 @@
  * Groups: ordered sets of processes. A process is (group id, rank) of the
  * process group that it was started in. Ranks that form a regular range are
  * kept as (first, stride); others as a list. Nothing of size O(ranks) is made
- * for a range until a communicator over it is used.
+ * for a range until a communicator over it is used. What communicators need of their members lies in
+ * their group, which those share that are made of each other: its VCs, and the hosts.
  */
 #ifndef MPI_GROUP_H
 #define MPI_GROUP_H
@@ -23,18 +24,22 @@ struct process {
     uint32_t rank;
 };
 
+struct comm_hosts;
+
 struct group {
     struct object object;
     _Atomic int32_t given; /* handles that the user has */
     int size;
     int rank; /* of this process; MPI_UNDEFINED: no member */
-    struct mpid_gid gid; /* of all members while list is NULL */
+    struct mpid_gid gid; /* of all members while gids is NULL */
     int64_t first, stride; /* member i is (gid, first + i * stride) */
-    struct process *list;  /* [size], or NULL: a range */
+    uint32_t *ranks;       /* [size] of a list, or NULL: a range */
+    struct mpid_gid *gids; /* [size] of a list whose members are of several jobs; otherwise NULL */
     _Atomic(int *) index;  /* of a list: a hash table, made when a process is first looked up */
     _Atomic(struct vc **) vcs; /* [size], made when a communicator needs it, and shared */
     struct os_lock vcs_lock;   /* guards the ranks whose entry has been filled: [used_count] of */
     int *used, used_count, used_room;
+    _Atomic(struct comm_hosts *) hosts; /* comm_hosts.c's, one block of memory; NULL: not made, or not needed */
     uint64_t session; /* number of the session that it comes from; 0: none */
 };
 
@@ -51,8 +56,8 @@ void group_take_back(struct group *group);
 
 static inline struct process group_process(const struct group *group, int i)
 {
-    if (group->list)
-        return group->list[i];
+    if (group->ranks)
+        return (struct process){group->gids ? group->gids[i] : group->gid, group->ranks[i]};
     return (struct process){group->gid, (uint32_t)(group->first + i * group->stride)};
 }
 

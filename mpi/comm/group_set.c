@@ -11,7 +11,7 @@
 
 static bool same_world(const struct group *a, const struct group *b)
 {
-    return !a->list && !b->list && a->size && b->size && !memcmp(&a->gid, &b->gid, sizeof(a->gid));
+    return !a->ranks && !b->ranks && a->size && b->size && !memcmp(&a->gid, &b->gid, sizeof(a->gid));
 }
 
 static struct group *shared(struct group *group)
@@ -247,7 +247,7 @@ static struct group *without(struct group *group, const struct rank_set *set)
     struct group *made;
     struct rank_run run = {set->low, 1, set->count};
     bool in_a_row = set->count == set->high - set->low + 1;
-    if ((!set->count || (in_a_row && !group->list)) && without_run(group, &run, &made))
+    if ((!set->count || (in_a_row && !group->ranks)) && without_run(group, &run, &made))
         return made;
     int *ranks = malloc((size_t)(group->size - set->count + 1) * sizeof(*ranks));
     if (!ranks)
@@ -297,7 +297,7 @@ static bool chosen_at_once(struct group *from, const int range[3], bool others,
     int64_t len = range_len(range), step = range[2];
     int64_t first = range[0], last = first + (len - 1) * step;
     bool inside = first >= 0 && first < from->size && last >= 0 && last < from->size;
-    if (from->list || !len || !inside)
+    if (from->ranks || !len || !inside)
         return false;
     struct rank_run run = {step > 0 ? first : last, step > 0 ? step : -step, len};
     if (others)

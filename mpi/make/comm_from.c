@@ -48,8 +48,12 @@
 static uint64_t hash_group(const struct group *group)
 {
     uint64_t seed = HASH_START;
-    if (group->list)
-        return hash_more(seed, group->list, (size_t)group->size * sizeof(*group->list));
+    for (int i = 0; group->ranks && i < group->size; i++) {
+        struct process process = group_process(group, i);
+        seed = hash_more(seed, &process, sizeof(process));
+    }
+    if (group->ranks)
+        return seed;
     int64_t range[] = {group->first, group->stride, group->size};
     return hash_more(hash_more(seed, &group->gid, sizeof(group->gid)), range, sizeof(range));
 }

@@ -24,7 +24,7 @@ static bool is_of(const struct group *group, int i, const struct mpid_gid *gid)
 static bool is_all_of(const struct group *group, const struct mpid_gid *gid)
 {
     int i = 0;
-    if (!group->list)
+    if (!group->gids)
         return !group->size || is_of(group, 0, gid);
     while (i < group->size && is_of(group, i, gid))
         i++;

@@ -18,7 +18,7 @@ static void check_members(const struct group *group)
         struct process process = group_process(group, (int)i), again;
         int rank = group_find(group, &process);
         require(rank >= 0 && rank < group->size, "a member is not found");
-        require(group->list || rank == i, "a range has a process twice");
+        require(group->ranks || rank == i, "a range has a process twice");
         again = group_process(group, rank);
         require(!group_order(&process, &again), "another process is found");
     }

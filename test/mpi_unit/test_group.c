@@ -63,8 +63,8 @@ static void test_against_lists(void **state)
         group_init(&me);
         struct group *group = group_create(list, n);
         assert_non_null(group);
-        ranges += !group->list;
-        lists += group->list != NULL;
+        ranges += !group->ranks;
+        lists += group->ranks != NULL;
         assert_int_equal(group->size, n);
         assert_int_equal(group->rank, find(list, n, me));
         for (int i = 0; i < n; i++) {
@@ -122,13 +122,13 @@ static void test_millions(void **state)
     for (int i = 0; i < SIZE / 4; i++)
         ranks[i] = SIZE - 1 - 4 * i;
     struct group *some = group_pick(world, ranks, SIZE / 4);
-    assert_null(some->list);
+    assert_null(some->ranks);
     assert_int_equal(some->rank, 0);
     assert_int_equal(some->stride, -4);
     /* An irregular one becomes a list, whose members are found by a search in order. */
     ranks[1]--;
     struct group *list = group_pick(world, ranks, SIZE / 4);
-    assert_non_null(list->list);
+    assert_non_null(list->ranks);
     for (int i = 0; i < SIZE / 4; i += 99991) {
         struct process process = group_process(list, i);
         assert_int_equal(group_find(list, &process), i);
@@ -219,7 +219,7 @@ static void check_list(struct group *group, const struct process *expect, int n)
         assert_true(same(group_process(group, i), expect[i]));
     /* What is a range is kept as one. */
     struct group *again = group_create(expect, n);
-    assert_true(!group->list == !again->list);
+    assert_true(!group->ranks == !again->ranks);
     assert_int_equal(group_compare(group, again), MPI_IDENT);
     group_unref(again);
     group_unref(group);
@@ -477,24 +477,24 @@ static void test_ranges_stay(void **state)
     struct group *third = group_create_range(&world_gid, INT32_MAX - 1, -3, INT32_MAX / 3);
     struct group *tail = group_create_range(&world_gid, INT32_MAX - 5, 1, 5);
     struct group *made = group_intersection(odd, third);
-    assert_true(!made->list && made->stride == 6 && made->size > INT32_MAX / 6 - 2);
+    assert_true(!made->ranks && made->stride == 6 && made->size > INT32_MAX / 6 - 2);
     group_unref(made);
     made = group_intersection(world, third);
     assert_true(made->stride == 3 && made->size == third->size);
     group_unref(made);
     struct group *body = group_difference(world, tail);
-    assert_true(!body->list && body->size == INT32_MAX - 5);
+    assert_true(!body->ranks && body->size == INT32_MAX - 5);
     made = group_union(body, tail);
     assert_int_equal(group_compare(made, world), MPI_IDENT);
     group_unref(made);
     assert_ptr_equal(group_difference(third, world), group_empty);
     int ranges[][3] = {{INT32_MAX - 1, 0, -2}}, head[][3] = {{9, 0, -1}};
     made = group_choose_ranges(world, ranges, 1, false, &fault);
-    assert_true(!made->list && made->stride == -2);
+    assert_true(!made->ranks && made->stride == -2);
     assert_int_equal(group_compare(made, world), MPI_UNEQUAL);
     group_unref(made);
     made = group_choose_ranges(world, head, 1, true, &fault);
-    assert_true(!made->list && made->first == 10 && made->size == INT32_MAX - 10);
+    assert_true(!made->ranks && made->first == 10 && made->size == INT32_MAX - 10);
     group_unref(made);
     group_unref(body);
     group_unref(world);

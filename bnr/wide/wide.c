@@ -587,20 +587,15 @@ int wide_list_hosts(struct wide *w)
     w->host_of = calloc(w->plan.ranks, sizeof(*w->host_of));
     if (!w->table_hosts || !w->node_of_host || !w->host_of || name_apart(w))
         return -ENOMEM;
-    for (uint32_t node = 0; node < w->plan.count; node++) {
-        const struct wide_node *n = &w->nodes[node];
-        if (!wide_plan_uses(&w->plan, node))
-            continue;
-        struct table_host *h = &w->table_hosts[w->host_count];
+    int rc = wide_plan_hosts(&w->plan, w->node_of_host, w->host_of, &w->host_count);
+    for (uint32_t i = 0; !rc && i < w->host_count; i++) {
+        const struct wide_node *n = &w->nodes[w->node_of_host[i]];
+        struct table_host *h = &w->table_hosts[i];
         h->cpus = n->cpus;
         memcpy(h->id, n->id, sizeof(h->id));
         memcpy(h->name, n->name, sizeof(h->name));
-        for (uint32_t r = 0; r < w->plan.ranks; r++)
-            if (w->plan.node_of[r] == node)
-                w->host_of[r] = w->host_count;
-        w->node_of_host[w->host_count++] = node;
     }
-    return 0;
+    return rc;
 }
 
 int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks)

@@ -18,18 +18,25 @@ enum {
 
 uint32_t wide_plan_ranks_on(const struct wide_plan *plan, uint32_t node)
 {
-    uint32_t count = 0;
-    for (uint32_t r = 0; r < plan->ranks; r++)
-        count += plan->node_of[r] == node;
-    return count;
+    return plan->ranks_on[node];
 }
 
-bool wide_plan_uses(const struct wide_plan *plan, uint32_t node)
+int wide_plan_hosts(const struct wide_plan *plan, uint32_t *node_of_host, uint32_t *host_of, uint32_t *count)
 {
+    uint32_t *number = calloc(plan->count, sizeof(*number));
+    if (!number)
+        return -ENOMEM;
+    *count = 0;
+    for (uint32_t node = 0; node < plan->count; node++) {
+        if (!plan->ranks_on[node])
+            continue;
+        number[node] = *count;
+        node_of_host[(*count)++] = node;
+    }
     for (uint32_t r = 0; r < plan->ranks; r++)
-        if (plan->node_of[r] == node)
-            return true;
-    return false;
+        host_of[r] = number[plan->node_of[r]];
+    free(number);
+    return 0;
 }
 
 /* Number the machines that have ranks: this one is node 0, whether it has some or not. */
@@ -40,22 +47,27 @@ static int number_nodes(struct wide_plan *plan, const struct wide_wish *wish)
     uint32_t *number = calloc(hosts->count, sizeof(*number));
     plan->hosts = calloc(hosts->count + 1, sizeof(const struct hosts_entry *));
     plan->machines = calloc(hosts->count + 1, sizeof(const struct placement_machine *));
-    if (!number || !plan->hosts || !plan->machines) {
+    plan->ranks_on = calloc(hosts->count + 1, sizeof(*plan->ranks_on));
+    if (!number || !plan->hosts || !plan->machines || !plan->ranks_on) {
         free(number);
         return -ENOMEM;
     }
     plan->count = 1;
+    for (uint32_t r = 0; r < plan->ranks; r++)
+        number[plan->node_of[r]] = 1; /* it has some */
     for (uint32_t h = 0; h < hosts->count; h++) {
         bool is_here = hosts->items[h].is_here;
-        if (!is_here && !wide_plan_uses(plan, h))
+        if (!is_here && !number[h])
             continue;
         number[h] = is_here ? 0 : plan->count++;
         plan->hosts[number[h]] = &hosts->items[h];
         if (told && told[h].cpus)
             plan->machines[number[h]] = &told[h].machine;
     }
-    for (uint32_t r = 0; r < plan->ranks; r++)
+    for (uint32_t r = 0; r < plan->ranks; r++) {
         plan->node_of[r] = number[plan->node_of[r]];
+        plan->ranks_on[plan->node_of[r]]++;
+    }
     free(number);
     return 0;
 }
@@ -190,6 +202,7 @@ void wide_plan_fini(struct wide_plan *plan)
 {
     free(plan->hosts);
     free(plan->node_of);
+    free(plan->ranks_on);
     free(plan->machines);
     placement_fini(&plan->placement);
     *plan = (struct wide_plan){0};

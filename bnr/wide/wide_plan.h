@@ -18,6 +18,7 @@ struct wide_plan {
     uint32_t count;                   /* nodes, this machine's first */
     const struct hosts_entry **hosts; /* by node; of node 0, what it is called, or NULL */
     uint32_t *node_of;                /* by rank */
+    uint32_t *ranks_on;               /* by node: how many */
     uint32_t ranks;
     /* The processors, if asked for; otherwise NULL, and no ranks. */
     const struct placement_machine **machines; /* by node */
@@ -37,8 +38,10 @@ struct wide_wish {
 int wide_plan(struct wide_plan *plan, const struct wide_wish *wish, char why[512]);
 void wide_plan_fini(struct wide_plan *plan);
 
-/* How many ranks are on a node; whether some are. */
+/* How many ranks are on a node; of a plan with several. */
 uint32_t wide_plan_ranks_on(const struct wide_plan *plan, uint32_t node);
-bool wide_plan_uses(const struct wide_plan *plan, uint32_t node);
+/* The nodes that have ranks, in their order: which node each is, and by rank, which of these it is on. node_of_host has
+ * room for all nodes. Returns 0 or -ENOMEM. */
+int wide_plan_hosts(const struct wide_plan *plan, uint32_t *node_of_host, uint32_t *host_of, uint32_t *count);
 
 #endif

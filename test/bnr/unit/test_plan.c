@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -17,6 +18,7 @@
 #include "bnr/launch/limit.h"
 #include "bnr/plan/plan.h"
 #include "bnr/run/run.h"
+#include "bnr/wide/survey.h"
 #include "bnr/wide/wide_plan.h"
 #include "os/settings.h"
 
@@ -152,12 +154,62 @@ static void knows_how_to_reach_hosts(void **state)
     plan_fini(&plan);
 }
 
+enum { HOSTS = 4096, RANKS_EACH = 128, MOST_MS = 2000 };
+
+static void count_hosts(const struct wide_plan *plan)
+{
+    uint32_t *node_of_host = calloc(plan->count, sizeof(*node_of_host)), count = 0;
+    uint32_t *host_of = calloc(plan->ranks, sizeof(*host_of));
+    assert_non_null(node_of_host);
+    assert_non_null(host_of);
+    assert_int_equal(wide_plan_hosts(plan, node_of_host, host_of, &count), 0);
+    assert_int_equal(count, HOSTS);
+    for (uint32_t r = 0; r < plan->ranks; r++)
+        assert_int_equal(node_of_host[host_of[r]], plan->node_of[r]);
+    for (uint32_t h = 0; h < HOSTS; h++)
+        assert_int_equal(node_of_host[h], h + 1);
+    free(node_of_host);
+    free(host_of);
+}
+
+/* The processor time of a plan of many hosts does not grow as hosts times ranks. */
+static void plans_many_hosts(void **state)
+{
+    struct plan plan;
+    struct wide_plan wide = {0};
+    struct survey survey = {0};
+    char name[16], why[512] = "";
+    (void)state;
+    plan_init(&plan);
+    for (int h = 0; h < HOSTS; h++) {
+        snprintf(name, sizeof(name), "h%d", h);
+        assert_int_equal(hosts_add_slots(&plan.hosts, name, RANKS_EACH), 0);
+    }
+    const struct wide_wish wish = {
+        .hosts = &plan.hosts, .ranks = HOSTS * RANKS_EACH, .start = &plan.start, .survey = &survey};
+    clock_t begin = clock();
+    assert_int_equal(wide_plan(&wide, &wish, why), 0);
+    clock_t planned = clock();
+    assert_int_equal(wide.count, HOSTS + 1);
+    assert_null(wide.hosts[0]);
+    count_hosts(&wide);
+    assert_int_equal(wide_plan_ranks_on(&wide, 0), 0);
+    for (uint32_t node = 1; node < wide.count; node++)
+        assert_int_equal(wide_plan_ranks_on(&wide, node), RANKS_EACH);
+    clock_t end = clock();
+    printf("# plan %.0f ms, hosts %.0f ms\n", (double)(planned - begin) * 1e3 / CLOCKS_PER_SEC,
+           (double)(end - planned) * 1e3 / CLOCKS_PER_SEC);
+    assert_true((double)(end - begin) * 1e3 / CLOCKS_PER_SEC < MOST_MS);
+    wide_plan_fini(&wide);
+    plan_fini(&plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(composes_environments), cmocka_unit_test(knows_how_to_reach_hosts),
         cmocka_unit_test(runs_two_programs),     cmocka_unit_test(passes_a_failure_on),
-        cmocka_unit_test(ends_late_jobs),
+        cmocka_unit_test(ends_late_jobs),        cmocka_unit_test(plans_many_hosts),
     };
     char why[512];
     limit_remember();

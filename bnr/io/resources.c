@@ -27,3 +27,11 @@ void resources_set(const uint64_t limits[LAUNCH_LIMITS])
         (void)setrlimit((unsigned)kinds[i], &limit);
     }
 }
+
+int resources_take(const uint64_t limits[LAUNCH_LIMITS], uint32_t ranks, int each, char why[512])
+{
+    resources_set(limits);
+    limit_remember();
+    limit_raise();
+    return limit_check_files(LIMIT_FILES_OWN + each * (int)ranks, why);
+}

@@ -12,4 +12,8 @@
 void resources_get(uint64_t limits[LAUNCH_LIMITS]);
 void resources_set(const uint64_t limits[LAUNCH_LIMITS]);
 
+/* Take over mpiexec's limits, and have own ones as high as allowed. Returns 0, or -errno with a sentence in why: this
+ * process may not have as many files as a daemon with so many ranks needs; each: of a rank. */
+int resources_take(const uint64_t limits[LAUNCH_LIMITS], uint32_t ranks, int each, char why[512]);
+
 #endif

@@ -26,6 +26,7 @@ enum {
     STACK_SMALL = 128 << 10,  /* below this a rank may need more */
     PROCESS_STACK = 64 << 10, /* of the threads that are started in place of processes */
     PROCESSES_MANY = 8192,    /* a limit that leaves so many is not met */
+    FILES_OF_PROCESS = 16,    /* of a rank, besides connections */
     FULL = 64 << 10           /* bytes: a file system with less room counts as full */
 };
 
@@ -126,6 +127,19 @@ void limit_restore(void)
     setrlimit(RLIMIT_NOFILE, &start.files);
     setrlimit(RLIMIT_FSIZE, &start.file_size);
     setrlimit(RLIMIT_STACK, &start.stack);
+}
+
+bool limit_lacks_files(uint32_t others, char text[512])
+{
+    uint64_t need = (uint64_t)others + FILES_OF_PROCESS;
+    if (start.files.rlim_max == RLIM_INFINITY || start.files.rlim_max >= need)
+        return false;
+    snprintf(text, 512,
+             "on %.64s the hard limit of open files is %llu, and a rank that talks to all %u ranks of other hosts needs "
+             "%llu; raise it there, by ulimit -n %llu or more",
+             os_host_name(), (unsigned long long)start.files.rlim_max, others, (unsigned long long)need,
+             (unsigned long long)need);
+    return true;
 }
 
 /* The limit alone says little: this process may have been started with many open files. The kernel's

@@ -15,6 +15,12 @@
  * mpiexec; if not, why is a sentence. */
 bool limit_raise_stack(char why[512]);
 
+enum {
+    LIMIT_FILES_OWN = 26, /* of mpiexec or a daemon: the loop, the table, the wardens, a question and spare ones */
+    LIMIT_FILES_OF_RANK = 3,
+    LIMIT_FILES_OF_HOST = 5 /* of mpiexec: three pipes, and at most two links */
+};
+
 /* Save the limits, which limit_restore() gives to a child that is about to execute a program. Then
  * raise this process's limits of open files and of file size, and give its threads small stacks. */
 void limit_remember(void);
@@ -27,6 +33,10 @@ uint64_t limit_started(int kind);
 /* Check that this process can open so many files more, by opening them. Returns 0, or -errno with a
  * sentence in why that names the limit to raise. */
 int limit_check_files(int files, char why[512]);
+
+/* Whether a process that is started here may not have as many files as it needs for a connection over tcp with each of
+ * so many others. Then text is a sentence that names limit, need and cure. */
+bool limit_lacks_files(uint32_t others, char text[512]);
 
 /* Check the same for so many processes, where the user's limit of them may be near, by starting as many
  * threads for a moment. */

@@ -38,9 +38,6 @@ enum {
     EXIT_FAILED = 1,
     EXIT_USAGE = 2,
     EXIT_TIMEOUT = 124,
-    FILES_OWN = 26, /* for the loop, the table, the wardens, a question and spare ones */
-    FILES_OF_RANK = 3,
-    FILES_OF_HOST = 5, /* three pipes, and at most two links */
     PROCESSES_OWN = 5 /* the wardens, the program that writes a report, and two threads that write */
 };
 
@@ -200,15 +197,16 @@ struct job_size {
 static int check_limits(const struct options *o, char **paths, const struct job_size *size, char why[512])
 {
     uint32_t ranks = size->ranks, others = size->others;
-    int each = FILES_OF_RANK + (o->plan.start.stdin_to && strcmp(o->plan.start.stdin_to, "0")) + needs_pmi(o, paths);
-    int files = FILES_OWN + each * (int)ranks + FILES_OF_HOST * (int)others;
+    int each = LIMIT_FILES_OF_RANK + (o->plan.start.stdin_to && strcmp(o->plan.start.stdin_to, "0")) + needs_pmi(o, paths);
+    int files = LIMIT_FILES_OWN + each * (int)ranks + LIMIT_FILES_OF_HOST * (int)others;
     limit_remember();
     limit_raise();
-    return limit_check_files(files, why) ||
-                   limit_check_processes(PROCESSES_OWN + (int)(ranks + others), why) ||
-                   outfile_prepare(&o->plan.files, why, 512)
-               ? EXIT_FAILED
-               : 0;
+    if (limit_check_files(files, why) || limit_check_processes(PROCESSES_OWN + (int)(ranks + others), why) ||
+        outfile_prepare(&o->plan.files, why, 512))
+        return EXIT_FAILED;
+    if (ranks && limit_lacks_files((uint32_t)o->plan.nranks - ranks, why))
+        complain(why);
+    return 0;
 }
 
 /* Ranks here are to write this file, and others beside it. */

@@ -445,11 +445,13 @@ static void start_ranks(struct daemon *d)
 static int prepare(struct daemon *d, char why[512])
 {
     const char *step = "make a map of the ranks";
+    uint32_t ranks = rank_map_ranks_on(&d->map, d->mesh.settings.self);
     umask((mode_t)d->job.umask);
-    resources_set(d->job.limits);
+    if (resources_take(d->job.limits, ranks, LIMIT_FILES_OF_RANK, why))
+        return EXIT_FAILED;
+    if (ranks && limit_lacks_files(d->job.world_size - ranks, why))
+        say(d, RECORD_TEXT, first_here(d), why, strlen(why));
     start_signals_set((struct start_signals){d->job.blocked, d->job.ignored});
-    limit_remember();
-    limit_raise();
     if (*d->job.outer)
         setenv("BNR_JOB", d->job.outer, 1);
     else

@@ -260,6 +260,18 @@ def surroundings():
           done.stdout.splitlines() == ["thing word 0027 77 examples"] * 4, done.stdout, done.stderr)
 
 
+def few_files():
+    made = "printf '#!/bin/sh\\nulimit -n 60\\nexec \"$@\"\\n' >$BUILD/few; chmod +x $BUILD/few; "
+    few = 'timeout 50 "$BUILD"/bnr/mpiexec --launcher-cmd "$HOSTS_PROGRAM enter %h $BUILD/few" '
+    done = run(2, made + few + "-host h0:1,h1:30 -n 31 true; code=$?; rm $BUILD/few; exit $code")
+    claim("a host whose limit of open files is too low says so before it starts a rank",
+          done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "h1" in done.stderr
+          and "the limit of 60 open files is too low" in done.stderr and "ulimit -n" in done.stderr,
+          done.stdout, done.stderr)
+    done = run(2, made + few + "-host h0:1,h1:4 -n 5 true; code=$?; rm $BUILD/few; exit $code")
+    claim("and one that has enough says nothing", done.returncode == 0 and not done.stderr, done.stdout, done.stderr)
+
+
 def errors():
     done = run(2, MPIEXEC + "-host h0,nohost -n 2 true")
     claim("a host that is not there is named, with the command and what it said",
@@ -434,7 +446,7 @@ def crowd():
 
 BESIDE = (standing, errors)  # they sleep most of the time: in processes of their own, while others run
 SECTIONS = (where, ring, idles, ends, many, long_orders, reports, xcasts, losses, logins, maps, allocations,
-            streams, named_streams, surroundings, networks, stopped, killing, crowd)
+            streams, named_streams, surroundings, few_files, networks, stopped, killing, crowd)
 ALONE = (keys,)  # it measures milliseconds
 
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -204,12 +206,32 @@ static void plans_many_hosts(void **state)
     plan_fini(&plan);
 }
 
+/* In a process of its own, whose limit is low: the sentence names limit, need and cure. */
+static void tells_of_few_files(void **state)
+{
+    char text[512];
+    int status = 0;
+    (void)state;
+    int pid = fork();
+    if (!pid) {
+        struct rlimit few = {50, 100};
+        bool good = !setrlimit(RLIMIT_NOFILE, &few);
+        limit_remember();
+        good &= !limit_lacks_files(84, text) && limit_lacks_files(85, text);
+        good &= strstr(text, "is 100,") && strstr(text, "needs 101;") && strstr(text, "ulimit -n 101 ");
+        _exit(good ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(composes_environments), cmocka_unit_test(knows_how_to_reach_hosts),
         cmocka_unit_test(runs_two_programs),     cmocka_unit_test(passes_a_failure_on),
         cmocka_unit_test(ends_late_jobs),        cmocka_unit_test(plans_many_hosts),
+        cmocka_unit_test(tells_of_few_files),
     };
     char why[512];
     limit_remember();

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpi.h and what lies beside it compile without a warning, by each compiler here and in each form of C and C++.
+"""mpi.h and what lies beside it compile without a warning, by each compiler here, those with a version in their names
+also, and in each form of C and C++.
 
 usage: mpi_h.py SOURCE BUILD COMPILER...
 
 The programs use each constant and each function.
 """
 import concurrent.futures
+import os
 import pathlib
 import re
 import shutil
@@ -14,8 +16,8 @@ import subprocess
 import sys
 
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Wundef", "-Wshadow", "-Wconversion", "-Wcast-qual", "-Wdeprecated", "-Werror"]
-C = ("c90", "gnu90", "c99", "c11", "c17", "c2x"), ["-Wstrict-prototypes", "-Wdeclaration-after-statement"]
-CPP = ("c++98", "c++03", "c++11", "c++14", "c++17", "c++20", "c++2b"), ["-Wold-style-cast"]
+C = ("c90", "gnu90", "c99", "c11", "c17", "c23", "c2x"), ["-Wstrict-prototypes", "-Wdeclaration-after-statement"]
+CPP = ("c++98", "c++03", "c++11", "c++14", "c++17", "c++20", "c++23", "c++2b"), ["-Wold-style-cast"]
 HEADERS = ("mpi.h", "mpi_compat.h", "mpi-ext.h")
 FAULT = {"c": "char fault(int x);\nchar fault(int x) { return x; }\n",
          "c++": "int fault(double x);\nint fault(double x) { return (int)x; }\n"}
@@ -33,6 +35,19 @@ def program(folders):
     functions = {*re.findall(r"\b(P?MPIX?_[A-Z]\w*)\([^()]*[^()]*(?:\([^()]*\)[^()]*)*\)[\s\w(\")]*;", text)}
     lines += [f"    (void)&{name};" for name in sorted(functions)]
     return "\n".join(lines + ["    return 0;", "}", ""]), len(handles) + len(others), len(functions)
+
+
+def installed(*names):
+    """These compilers, and those that have a version behind such a name, each once."""
+    found = {}
+    for name in names:
+        versions = {path.name for folder in os.get_exec_path() for path in pathlib.Path(folder).glob(name + "-[0-9]*")
+                    if re.fullmatch(r"[\d.]+", path.name[len(name) + 1:])}
+        for command in [name, *sorted(versions)]:
+            where = shutil.which(command)
+            if where:
+                found.setdefault(os.path.realpath(where), command)
+    return list(found.values())
 
 
 def works(*command):
@@ -56,10 +71,10 @@ def main(source, build, *compiler):
     folders = [pathlib.Path(build, "include"), pathlib.Path(source, "include")]
     include = [f"-I{folder}" for folder in folders]
     text, constants, functions = program(folders)
-    cases = [(command, "c", standard) for command in [compiler, *((c,) for c in ("gcc", "clang") if shutil.which(c) and c not in compiler)]
-             for standard in C[0]]
-    cases += [(command, "c++", standard) for command in (("g++",), ("clang++",), ("clang++", "-stdlib=libc++")) if works(*command)
-              for standard in CPP[0]]
+    commands = [compiler, *((c,) for c in installed("gcc", "clang") if c not in compiler)]
+    cases = [(command, "c", standard) for command in commands for standard in C[0]]
+    commands = [*((c,) for c in installed("g++", "clang++")), ("clang++", "-stdlib=libc++")]
+    cases += [(command, "c++", standard) for command in commands if works(*command) for standard in CPP[0]]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         told = list(pool.map(lambda case: complaint(*case, include, text), cases))
         blind = [case for case in cases if case[2] in ("c11", "c++11") and complaint(*case, include, text + FAULT[case[1]]) is None]

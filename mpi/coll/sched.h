@@ -119,7 +119,7 @@ struct sched {
     struct sched_step *steps;
     struct sched_memory *memory;
     struct sched_step own_steps[SCHED_STEPS];
-    _Alignas(64) char own_bytes[SCHED_BYTES];
+    _Alignas(max_align_t) char own_bytes[SCHED_BYTES]; /* as malloc() gives, for the schedule may lie there */
 };
 
 /* Begin; takes the communicator's next number as its tag. op: NULL if none is needed. */

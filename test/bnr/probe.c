@@ -76,7 +76,7 @@ static void late(int arg)
     size_t len;
     int before = hooks;
     for (int ms = 10; ms <= 160; ms *= 2) {
-        char key[16];
+        char key[32];
         snprintf(key, sizeof(key), "late %d", ms);
         if (rank == size - 1) {
             usleep(ms * 1000);

@@ -418,7 +418,7 @@ void fake_finish(struct fake *fake)
 /* It takes too long: tell of links that were refused, from which that may follow. */
 static void fail_late(struct fake *fake, const char *what)
 {
-    char text[160] = "";
+    char text[256] = "";
     for (int i = fake->procs - 1; i >= 0; i--)
         if (fake->peer[i].refused && !fake->peer[i].open)
             snprintf(text, sizeof(text), "; the link to %d was refused (answer %d): %s", i,

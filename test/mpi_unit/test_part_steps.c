@@ -45,6 +45,7 @@ void mpid_complete(struct mpid_request *request, enum mpid_error error)
 struct request request_done;
 struct request_store request_store;
 const uint8_t type_constant_size[256];
+uint8_t type_quick_size[256], type_quick_whole[256];
 
 #define NEVER(type, name, ...) \
     type name(__VA_ARGS__)     \
@@ -66,6 +67,7 @@ NEVER(int, request_abandon, struct request *request)
 NEVER(int, request_class, const struct mpid_request *dev)
 NEVER(void, comm_destroy, struct comm *comm)
 NEVER(struct vc *, comm_vc_slow, struct comm *comm, int rank)
+NEVER(bool, comm_misreads, struct comm *comm, int rank, MPI_Datatype handle)
 NEVER(struct type *, type_from, MPI_Datatype handle)
 NEVER(void, type_ref, struct type *type)
 NEVER(void, type_unref, struct type *type)

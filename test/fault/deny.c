@@ -20,6 +20,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef SYS_accept /* s390x has the newer one alone */
+#define SYS_accept SYS_accept4
+#endif
+
 static const struct {
     const char *name;
     unsigned number;

@@ -34,6 +34,7 @@ class Mpi:
     fabric_options: list = dataclasses.field(default_factory=list)
     fabric_environment: dict = dataclasses.field(default_factory=dict)
     programs: str = ""     # folder of the compiled programs
+    lacks: set = dataclasses.field(default_factory=set)     # programs that do not compile with it
 
     def command(self, program, arguments, ranks, channel):
         """ranks 0 means without a launcher. A program may be a list: run the
@@ -54,9 +55,10 @@ class Mpi:
         kept.update({name: value.replace("PROVIDER", provider) for name, value in extra.items()})
         return kept
 
-    def speaks(self, channel):
-        """Whether it can be told to use this channel."""
-        return not channel.startswith("ofi ") or self.fabric_options or self.fabric_environment
+    def can_run(self, program, channel):
+        """Whether it has these programs, and can be told to use this channel."""
+        return not self.lacks.intersection(program) and (
+            not channel.startswith("ofi ") or self.fabric_options or self.fabric_environment)
 
 
 def ours(prefix):
@@ -105,7 +107,9 @@ def present(mpi):
 
 
 def build(mpi, source, folder, programs, shared):
-    """Compile every program with this MPI's wrapper. Returns what failed, or ""."""
+    """Compile every program with this MPI's wrapper. Those that fail are named in mpi.lacks. Returns
+    the first line of each one's error."""
+    problems = []
     mpi.programs = os.path.join(folder, mpi.name)
     os.makedirs(mpi.programs, exist_ok=True)
     for program in programs:
@@ -115,8 +119,10 @@ def build(mpi, source, folder, programs, shared):
                                "-o", os.path.join(mpi.programs, program), *libraries],
                               capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            return f"{program}: {done.stderr.strip()}"
-    return ""
+            mpi.lacks.add(program)
+            errors = [line for line in done.stderr.splitlines() if "error" in line or "undefined" in line]
+            problems.append(f"{program}: {(errors or done.stderr.splitlines() or ['no word'])[0]}")
+    return problems
 
 
 def kill_marked(token):

@@ -201,7 +201,7 @@ def chosen(options):
 
 
 def find(options, folder, say):
-    """The implementations that are here and compile."""
+    """The implementations that are here, with the programs that compile."""
     wanted = [peers.ours(options.ours)] if options.ours else []
     wanted += [peers.before(options.before)] if options.before else []
     wanted += [m for m in (peers.mpich(), peers.openmpi()) if m.name not in options.without]
@@ -216,14 +216,13 @@ def find(options, folder, say):
             say(f"{mpi.name} is not installed: left out")
             continue
         say(f"compiling with {mpi.name}")
-        problem = peers.build(mpi, HERE, folder, [p for p in programs if p != "stepper"], SHARED)
-        if not problem and "stepper" in programs:
-            problem = peers.build(mpi, HERE, folder, ["stepper"], [])
-        if problem and mpi.name == "ours":
-            sys.exit(f"bench: {problem}")
-        if problem:
-            say(f"{mpi.name} does not compile, left out: {problem}")
-            continue
+        problems = peers.build(mpi, HERE, folder, [p for p in programs if p != "stepper"], SHARED)
+        if "stepper" in programs:
+            problems += peers.build(mpi, HERE, folder, ["stepper"], [])
+        if problems and mpi.name == "ours":
+            sys.exit(f"bench: {problems[0]}")
+        for problem in problems:
+            say(f"{mpi.name} goes without {problem}")
         found.append(mpi)
     return found
 
@@ -251,7 +250,7 @@ def run_step(results, step, mpis, rounds, say):
     dead = {}
     for turn in range(rounds):
         for mpi in mpis:
-            if mpi.name in dead or not mpi.speaks(step.channel):
+            if mpi.name in dead or not mpi.can_run(step.program, step.channel):
                 continue
             say(f"{step.subject}: {mpi.name} ({turn + 1}/{rounds})")
             outcome, out, err, wall = peers.run(

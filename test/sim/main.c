@@ -4,7 +4,7 @@
  * The simulator's command line.
  *
  *     sim short [N [COUNT]]  what the suite runs: N seeds, and one machine of COUNT daemons
- *     sim seeds FIRST N    so many machines of up to 60 nodes, each mode of xcast in turn
+ *     sim seeds FIRST N [COUNT]  so many machines of up to 60 nodes, or of COUNT, each mode of xcast in turn
  *     sim scale            the figures of doc/scale.md
  *     sim modes            those of its table of xcasts
  *     sim job [HOSTS [RANKS]]  a job on so many hosts, of so many ranks each; without, those of its table
@@ -24,8 +24,8 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A small machine, of which everything is drawn. */
-static struct sim_settings draw(uint64_t seed)
+/* A machine whose settings are all drawn: small, or of so many nodes, then without a chain of all. */
+static struct sim_settings draw(uint64_t seed, uint32_t count)
 {
     static const uint32_t radices[] = {1, 2, 3, 8, 64};
     struct sim s = {.random = seed * 0x2545f4914f6cdd1du + 7};
@@ -35,6 +35,10 @@ static struct sim_settings draw(uint64_t seed)
         .seed = seed, .choice = xcast_choice_default, .liveness_ns = 10 * SIM_S};
     set.count = 1 + (uint32_t)sim_random(&s, sim_random(&s, 4) ? 20 : 60);
     set.radix = radices[sim_random(&s, 5)];
+    if (count) {
+        set.count = count;
+        set.radix = set.radix == 1 ? 2 : set.radix;
+    }
     set.ranks_each = 1 + (uint32_t)sim_random(&s, 3);
     set.choice.is_forced = seed % (TREE_MODE_END + 1) != TREE_MODE_END;
     set.choice.mode = (enum tree_mode)(seed % (TREE_MODE_END + 1));
@@ -84,12 +88,12 @@ static uint64_t play(const struct sim_settings *settings)
     return steps;
 }
 
-static void run_seeds(uint64_t first, uint64_t count)
+static void run_seeds(uint64_t first, uint64_t count, uint32_t nodes)
 {
     double begin = seconds();
     uint64_t steps = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
-        struct sim_settings settings = draw(seed);
+        struct sim_settings settings = draw(seed, nodes);
         steps += play(&settings);
     }
     printf("seeds %llu to %llu: all holds after each of %llu steps, in %.1f s\n",
@@ -205,12 +209,13 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "short";
     if (strcmp(what, "short") == 0) {
-        run_seeds(1, argc > 2 ? strtoull(argv[2], NULL, 10) : 2000);
+        run_seeds(1, argc > 2 ? strtoull(argv[2], NULL, 10) : 2000, 0);
         run_large(2000, TREE_RADIX_DEFAULT, 64, 20);
         run_large(argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 20000, TREE_RADIX_DEFAULT, 2,
                   0);
-    } else if (strcmp(what, "seeds") == 0 && argc == 4) {
-        run_seeds(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
+    } else if (strcmp(what, "seeds") == 0 && argc >= 4) {
+        run_seeds(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10),
+                  argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0);
     } else if (strcmp(what, "scale") == 0) {
         run_scale();
     } else if (strcmp(what, "modes") == 0) {
@@ -218,7 +223,7 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "job") == 0) {
         run_jobs(argc - 2, argv + 2);
     } else {
-        fputs("usage: sim short [N [COUNT]] | seeds FIRST N | scale | modes | job [HOSTS [RANKS]]\n", stderr);
+        fputs("usage: sim short [N [COUNT]] | seeds FIRST N [COUNT] | scale | modes | job [HOSTS [RANKS]]\n", stderr);
         return 2;
     }
     return 0;

@@ -132,6 +132,7 @@ struct region_run {
     int stage;
     bool gives;  /* this member has a part in each operation */
     bool meets;  /* every member waits for every other in each operation */
+    bool collects; /* the others only give to this member, so their next parts have often come already */
     bool chains; /* only the next member takes a part; the form publishes it, made of what it has taken */
     int from, way, takes, taken; /* whose parts are taken: so many, from one on, up or down */
     uint32_t ahead;       /* operations that go at once, at most */

@@ -12,7 +12,7 @@
 
 /* Operations whose places are fetched before their turn. A member fetches few of its own: others
  * may not yet have read the previous parts of those further ahead. */
-enum { OWN_AHEAD = 4, FETCH_AHEAD = 16 };
+enum { OWN_AHEAD = 4, FETCH_AHEAD = 16, NEXT_AHEAD = 2 };
 
 /* Stages of an operation. */
 enum { BEGIN, GIVE, TAKE };
@@ -65,8 +65,9 @@ static inline int take_all(struct region_run *run)
             return rc;
         if (__builtin_expect(r->stranger >= 0, 0))
             follow(run, member);
-        if (r->crowded && run->part_len <= REGION_SMALL) /* else its owner is just writing there */
-            os_cache_fetch(region_place(r, member, run->number + FETCH_AHEAD), 1);
+        /* Not if the member may be just writing there. */
+        if ((r->crowded || run->collects) && run->part_len <= REGION_SMALL)
+            os_cache_fetch(region_place(r, member, run->number + (r->crowded ? FETCH_AHEAD : NEXT_AHEAD)), 1);
         run->form->take(run, member);
     }
     return MPI_SUCCESS;
@@ -195,6 +196,7 @@ void region_set_cycle(struct region_run *run, const struct region_form *form, si
     run->turn = 0;
     run->ahead = 1;
     run->takes = 0;
+    run->collects = false;
 }
 
 /* With half the depth, none waits for room: all are done with the operations before those that went last. */

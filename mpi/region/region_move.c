@@ -127,6 +127,7 @@ void region_gather(struct region_run *run)
     region_set_cycle(run, &blocks, run->bytes, run->r->chunk);
     run->gives = !is_root;
     run->takes = is_root ? run->r->size - 1 : 0;
+    run->collects = is_root;
     if (is_root)
         region_copy_own(run);
 }

@@ -103,6 +103,7 @@ static void reduce_at_root(struct region_run *run)
     bool is_root = r->rank == run->c->root;
     fold_down(run);
     run->gives = !is_root || (run->input == run->result && r->rank != r->size - 1);
+    run->collects = is_root;
     if (!is_root)
         run->takes = 0;
 }

@@ -124,6 +124,12 @@ bool ofi_link_speak(struct ofi_link *link)
     int rc = ofi_link_say(link->ofi, &link->say, link, &link->talk, link->name);
     if (rc < 0)
         ofi_link_break(link, rc);
+    if (link->state == OFI_OPEN && link->say.kinds && !link->unsaid_ns) {
+        link->unsaid_ns = chan_now_ns();
+        link->ofi->watched = true;
+    }
+    if (!link->say.kinds)
+        link->unsaid_ns = 0;
     if (begins && !is_unheard(link)) {
         link->again_ns = chan_now_ns() + link->again_step_ns;
         link->ofi->watched = true;
@@ -212,6 +218,7 @@ static int open_link(struct ofi_link *link, uint64_t theirs)
     set_quiet(link, (chan_now_ns() - link->begun_ns) / 2); /* four messages */
     link->state = OFI_OPEN;
     link->say.kinds = 0; /* a HELLO that was to be said again */
+    ofi_alive_begin(link);
     ofi_stranger_is_linked(link->ofi, link);
     ofi_fabric_opened(link->ofi, link->say.to);
     link->ofi->env->sink->opened(&link->base);
@@ -226,6 +233,7 @@ int ofi_link_accept(struct ofi_link *link, const struct ofi_say *with, uint64_t 
     link->since_ns = chan_now_ns();
     link->broken = 0; /* a call of this process's own: the peer's has come through */
     link->state = OFI_OPEN;
+    ofi_alive_begin(link);
     (void)ofi_link_speak(link);
     ofi_fabric_opened(link->ofi, link->say.to);
     link->ofi->env->sink->opened(&link->base);
@@ -309,16 +317,6 @@ struct ofi_link *ofi_link_of(struct ofi *ofi, const struct chan_gid *gid, uint32
     while (link && (link->base.peer->rank != rank || memcmp(&link->base.peer->gid, gid, sizeof(*gid))))
         link = link->next;
     return link;
-}
-
-bool ofi_link_uses(const struct ofi *ofi, fi_addr_t to)
-{
-    const struct ofi_link *link = ofi->links, *leaving = ofi->leaving;
-    while (link && link->say.to != to)
-        link = link->next;
-    while (leaving && leaving->say.to != to)
-        leaving = leaving->next;
-    return link || leaving;
 }
 
 int ofi_link_begin(struct ofi_link *link, struct ofi *ofi, struct chan_peer *peer, fi_addr_t to)
@@ -479,7 +477,7 @@ static uint64_t deadline(const struct ofi_link *link)
     if (link->ended)
         return end_of(link);
     /* A peer that computes has taken the first word all the same. */
-    return is_unheard(link) ? link->since_ns + link->ofi->timeout_ns : UINT64_MAX;
+    return is_unheard(link) ? link->since_ns + link->ofi->timeout_ns : ofi_alive_limit(link);
 }
 
 /* When memory that operations of an unlinked one use is given back, though the fabric has told nothing of them. Where
@@ -502,6 +500,8 @@ uint64_t ofi_link_deadline(struct ofi *ofi)
         uint64_t at_ns = deadline(link);
         if (calls_again(link) && link->again_ns < at_ns)
             at_ns = link->again_ns;
+        if (ofi_alive_asks(link) && link->ask_ns < at_ns)
+            at_ns = link->ask_ns;
         if (at_ns < ofi->due_ns)
             ofi->due_ns = at_ns;
     }
@@ -523,14 +523,18 @@ static void call_again(struct ofi *ofi, uint64_t now_ns)
     }
 }
 
-/* Whether a call that the fabric has not taken for long goes on: the peer's kernel has taken a connection, so its
- * process lives, and has not looked at that yet. */
-static bool goes_on(struct ofi_link *link, uint64_t now_ns)
+/* See whether the processes of other jobs live whose time has come. */
+static void ask_others(struct ofi *ofi, uint64_t now_ns)
 {
-    bool goes = !link->ended && !link->broken && is_unheard(link) && ofi_sockets_lead(link->ofi, link->say.to);
-    if (goes)
-        link->since_ns = now_ns;
-    return goes;
+    for (struct ofi_link *link = ofi->links; link; link = link->next) {
+        if (!ofi_alive_asks(link) || now_ns < link->ask_ns)
+            continue;
+        ofi_alive_begin(link);
+        if (ofi_alive_has_ended(link))
+            ofi_link_finish(link);
+        else
+            say(link, OFI_CREDIT);
+    }
 }
 
 /* Tell the end of one, after which the list may be another. */
@@ -538,7 +542,7 @@ static bool end_one(struct ofi *ofi, uint64_t now_ns)
 {
     const struct chan_sink *sink = ofi->env->sink;
     for (struct ofi_link *link = ofi->links; link; link = link->next) {
-        if (now_ns < deadline(link) || goes_on(link, now_ns))
+        if (now_ns < deadline(link) || ofi_alive_goes_on(link, now_ns))
             continue;
         bool open = link->state == OFI_OPEN;
         int rc = link->broken ? link->broken : -ECONNRESET;
@@ -578,6 +582,7 @@ int ofi_link_end_some(struct ofi *ofi)
         return 0;
     ofi->watched = true;
     call_again(ofi, now_ns);
+    ask_others(ofi, now_ns);
     while (end_one(ofi, now_ns))
         upcalls++;
     return upcalls + let_leave(ofi, now_ns);

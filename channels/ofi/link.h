@@ -51,7 +51,19 @@ struct ofi_link {
     uint64_t begun_ns;
     uint64_t since_ns;    /* when HELLO was tried first, or it was last seen that the peer lives; where its process has
                            * ended, when it last brought something */
+    uint64_t ask_ns;      /* once open: when to see next whether it lives; alive.c */
+    uint64_t unsaid_ns;   /* once open: since when the fabric has no room for words; 0: it has */
     uint64_t quiet_ns;    /* where its process has ended otherwise than well: it is over after so long without news */
+};
+
+/* A caller that has no link yet, or a peer that still needs one last word. */
+struct ofi_stranger {
+    struct ofi_stranger *next;
+    struct ofi_say say;
+    struct ofi_talk talk; /* the stranger is the caller */
+    uint64_t name;        /* ours for it; 0: nothing is awaited of it */
+    uint64_t met_ns;
+    bool proven; /* it waits until its older link has ended */
 };
 
 /* The secret of the two of a talk; the device may have forgotten the other one meanwhile, and then nothing that
@@ -84,8 +96,6 @@ void ofi_link_finish(struct ofi_link *link);
 /* The link with our name of it, or that to a process; or NULL. */
 struct ofi_link *ofi_link_find(struct ofi *ofi, uint64_t name);
 struct ofi_link *ofi_link_of(struct ofi *ofi, const struct chan_gid *gid, uint32_t rank);
-/* Whether a link leads there, or has led there and is leaving. */
-bool ofi_link_uses(const struct ofi *ofi, fi_addr_t to);
 /* It has a peer that has proven itself, and called at met_ns: they are one from now on. */
 int ofi_link_accept(struct ofi_link *link, const struct ofi_say *say, uint64_t met_ns);
 /* A message has come, from anybody. Returns the number of upcalls. */
@@ -106,6 +116,20 @@ uint64_t ofi_link_name(struct ofi *ofi);
 int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
                  const struct ofi_talk *talk, uint64_t name);
 
+/* ---- alive.c ---- */
+
+/* An open link begins, or was seen to: the next time is set. */
+void ofi_alive_begin(struct ofi_link *link);
+/* Whether it is seen to now and then that the process of this one lives. */
+bool ofi_alive_asks(const struct ofi_link *link);
+/* Whether its process has ended, as the address tells; what that has left is removed. */
+bool ofi_alive_has_ended(const struct ofi_link *link);
+/* When an open link is to be taken for lost, as the fabric has no room for its words; UINT64_MAX: never. */
+uint64_t ofi_alive_limit(const struct ofi_link *link);
+/* Whether a link, or a call, whose time is over goes on: the peer's kernel has taken a connection, so its process
+ * lives, and has not looked at that yet. Its time begins anew then. */
+bool ofi_alive_goes_on(struct ofi_link *link, uint64_t now_ns);
+
 /* ---- stranger.c ---- */
 
 /* Somebody calls. */
@@ -121,8 +145,6 @@ struct ofi_stranger *ofi_stranger_make(void);
 /* Say something to a peer without a link, and forget the peer. room is used up. */
 void ofi_stranger_tell(struct ofi *ofi, struct ofi_stranger *room, const struct ofi_say *say);
 bool ofi_stranger_speak(struct ofi *ofi);
-/* Whether a caller is there, or a word is for somebody there. */
-bool ofi_stranger_uses(const struct ofi *ofi, fi_addr_t to);
 void ofi_stranger_close(struct ofi *ofi);
 
 #endif

@@ -4,8 +4,9 @@
  * The ofi channel's own state, which its files share: ofi.c (the operations), near.c (which adapter),
  * fabric.c (the endpoint of this process, and its buffers), places.c (addresses of peers), leftover.c
  * and guard.c (leftovers of killed processes, and locks that they hold), memory.c (one-sided
- * operations), link.c (one peer), stranger.c (callers not yet believed), sleep.c (sleeping),
- * sockets.c (the connections of provider sockets), datagrams.c (the socket beneath ofi_rxd).
+ * operations), link.c (one peer), alive.c (whether it lives), stranger.c (callers not yet believed),
+ * sleep.c (sleeping), sockets.c (the connections of provider sockets), datagrams.c (the socket
+ * beneath ofi_rxd).
  *
  * One endpoint of type FI_EP_RDM serves all peers. Messages arrive in buffers that are always
  * posted; they leave by injection, or from a buffer into which they are copied. The provider makes
@@ -165,6 +166,8 @@ bool ofi_fabric_is_memory(const char *provider);
 
 /* The peer's address, made known to the provider, once. Returns 0 or -EHOSTUNREACH. */
 int ofi_places_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to);
+/* Whether the process there has ended, as its address tells: that of provider shm, of this host. */
+bool ofi_places_has_ended(const struct ofi *ofi, fi_addr_t to);
 void ofi_places_close(struct ofi *ofi);
 
 /* ---- leftover.c ---- */

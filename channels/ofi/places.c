@@ -47,10 +47,23 @@ static void note(struct ofi *ofi, const void *address, size_t len, fi_addr_t to)
         free(place);
 }
 
+/* Whether a link leads there, or has led there and is leaving. */
+static bool has_link(const struct ofi *ofi, fi_addr_t to)
+{
+    const struct ofi_link *link = ofi->links, *leaving = ofi->leaving;
+    while (link && link->say.to != to)
+        link = link->next;
+    while (leaving && leaving->say.to != to)
+        leaving = leaving->next;
+    return link || leaving;
+}
+
 /* Whether anything here is under way there, or may be. */
 static bool is_used(const struct ofi *ofi, fi_addr_t to)
 {
-    bool used = ofi_link_uses(ofi, to) || ofi_stranger_uses(ofi, to);
+    bool used = has_link(ofi, to);
+    for (const struct ofi_stranger *stranger = ofi->strangers; stranger && !used; stranger = stranger->next)
+        used = stranger->say.to == to;
     for (const struct ofi_op *op = ofi->sends; op && !used; op = op->other)
         used = op->to == to;
     for (int i = 0; i < OFI_TRANSFERS && !used; i++)
@@ -62,6 +75,14 @@ static bool has_ended(const struct ofi_place *place)
 {
     struct ofi_owner owner;
     return ofi_owner_read((const char *)place->address, &owner) && ofi_owner_has_ended(&owner);
+}
+
+bool ofi_places_has_ended(const struct ofi *ofi, fi_addr_t to)
+{
+    const struct ofi_place *place = ofi->places;
+    while (place && place->to != to)
+        place = place->hh.next;
+    return place && has_ended(place);
 }
 
 /* What such processes have sent is taken first: the provider looks for their addresses then. */

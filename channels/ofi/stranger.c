@@ -13,15 +13,6 @@
 #include "include/channel_help.h"
 #include "os/random.h"
 
-struct ofi_stranger {
-    struct ofi_stranger *next;
-    struct ofi_say say;
-    struct ofi_talk talk; /* the stranger is the caller */
-    uint64_t name;        /* ours for it; 0: nothing is awaited of it */
-    uint64_t met_ns;
-    bool proven; /* it waits until its older link has ended */
-};
-
 static void take_out(struct ofi *ofi, const struct ofi_stranger *stranger)
 {
     struct ofi_stranger **at = &ofi->strangers;
@@ -49,14 +40,6 @@ static void add(struct ofi *ofi, struct ofi_stranger *stranger)
         at = &(*at)->next;
     *at = stranger;
     ofi->chores = true;
-}
-
-bool ofi_stranger_uses(const struct ofi *ofi, fi_addr_t to)
-{
-    const struct ofi_stranger *stranger = ofi->strangers;
-    while (stranger && stranger->say.to != to)
-        stranger = stranger->next;
-    return stranger;
 }
 
 void ofi_stranger_close(struct ofi *ofi)

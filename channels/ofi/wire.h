@@ -11,8 +11,9 @@
  *   PROOF      ofi_proof    -->              the proof of the caller that it is there now
  *              ofi_welcome  <-- WELCOME      or REFUSED, with the answer in value
  *
- * then, both ways: DATA with a packet, CREDIT, LAST and BYE. LAST tells how many packets its writer has sent
- * ever, and is the last word of a process that may end now. One that goes on after all says it again at its end.
+ * then, both ways: DATA with a packet, CREDIT (of 0 to a peer that may have ended), LAST and BYE. LAST
+ * tells how many packets its writer has sent ever, and is the last word of a process that may end now. One
+ * that goes on after all says it again at its end.
  *
  * A link has a name of 64 bits at each end, which is half random: a frame that does not begin with
  * the reader's name for it is dropped. A proof is a keyed hash with the secret of the two (the job's, or one of their own) over the role,

@@ -81,12 +81,28 @@ void ofi_fabric_opened(struct ofi *ofi, fi_addr_t to)
     (void)ofi, (void)to;
 }
 
-static bool takes_none, leads; /* the fabric; a connection of it */
+static bool takes_none, leads, is_out = true, has_ended; /* the fabric, connections of it, and a process */
 
 bool ofi_sockets_lead(const struct ofi *ofi, fi_addr_t to)
 {
     (void)ofi, (void)to;
     return leads;
+}
+
+bool ofi_sockets_are_out(const struct ofi *ofi)
+{
+    (void)ofi;
+    return is_out;
+}
+
+bool ofi_places_has_ended(const struct ofi *ofi, fi_addr_t to)
+{
+    (void)ofi, (void)to;
+    return has_ended;
+}
+
+void ofi_leftover_remove(void)
+{
 }
 
 int ofi_fabric_put(struct ofi *ofi, fi_addr_t to, struct ofi_message *message,
@@ -387,6 +403,50 @@ static void who_stands_still_is_waited_for(void)
     takes_none = false;
 }
 
+/* To a process of another job, of whose end nobody tells; and the time has come to see whether it lives. */
+static struct ofi_link *ask_other_job(bool has_room)
+{
+    struct ofi_link *link = call(0, 1);
+    bring_all();
+    takes_none = !has_room;
+    processes[0].peers[1].base.gid.b[0] = 1;
+    processes[0].ofi.resets = true;
+    link->ask_ns = 1;
+    be_quiet(link, 0);
+    return link;
+}
+
+static void who_lives_hears_a_word(void)
+{
+    struct ofi_link *link = ask_other_job(true);
+    claim(end == first + 1 && link->ask_ns > 1, "a process of another job is sent a word now and then");
+    bring_all();
+    claim(processes[1].ofi.links->state == OFI_OPEN && !processes[0].lost, "which means nothing to it");
+}
+
+static void other_jobs_end(void)
+{
+    is_out = false;
+    struct ofi_link *link = ask_other_job(false);
+    link->unsaid_ns -= 5000000000;
+    be_quiet(link, 0);
+    claim(!processes[0].lost, "a link goes on whose words wait behind others that the peer has not taken");
+    is_out = true;
+    link->unsaid_ns -= 5000000000;
+    be_quiet(link, 0);
+    claim(processes[0].lost == 1, "but not where there is no connection");
+    takes_none = false;
+}
+
+static void other_jobs_end_in_memory(void)
+{
+    has_ended = processes[0].others_failed = true;
+    struct ofi_link *link = ask_other_job(true);
+    be_quiet(link, 5000);
+    claim(processes[0].lost == 1, "nor where the address tells that the process has ended");
+    has_ended = false;
+}
+
 static int no_memory(void *device, struct chan_peer *peer)
 {
     (void)device, (void)peer;
@@ -513,7 +573,9 @@ int main(void)
                                          who_waits_calls_again, an_older_link_ends_first,
                                          who_gives_up_says_so, calls_cross,
                                          who_cannot_call_is_called, who_stands_still_is_waited_for,
-                                         memory_is_short, who_waits_long_calls_now_and_then,
+                                         who_lives_hears_a_word, other_jobs_end,
+                                         other_jobs_end_in_memory, memory_is_short,
+                                         who_waits_long_calls_now_and_then,
                                          last_words_need_no_memory, packets_come_late,
                                          nothing_more_comes, who_goes_on_ends_again};
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {

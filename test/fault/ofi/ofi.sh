@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Faults of the ofi channel. usage: sh ofi.sh MPIEXEC SURVIVORS PROGRAM
+# Faults of the ofi channel. usage: sh ofi.sh MPIEXEC SURVIVORS PROGRAM OTHER_JOB
 . "$(dirname "$0")/../../bnr/lib.sh"
-survivors=$2 program=$3
+survivors=$2 program=$3 other_job=$4
 tcp='ofi.provider=tcp;ofi_rxm,ofi.address=127.0.0.1'
 export VIREO_TCP_ADDRESSES=127.0.0.1
 
@@ -43,6 +43,13 @@ for provider in "$tcp" ofi.provider=shm; do
 ok"
         done
     done
+done
+
+# Nobody but the fabric tells of the end of a process of another job.
+for provider in "$tcp" ofi.provider=shm ofi.provider=sockets,ofi.address=127.0.0.1; do
+    VIREO_CHANNELS=ofi,loopback VIREO_CHANNEL_PARAMS=$provider,ofi.timeout_ms=1000 \
+        run --enable-recovery --timeout 50 -n 1 "$other_job" >out 2>err
+    same "a process of another job is killed, over $provider" "$(cat out)" heard
 done
 
 # Provider shm shares memory under names, which killed processes leave behind.

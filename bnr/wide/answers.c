@@ -4,6 +4,7 @@
 #include "bnr/wide/answers.h"
 
 #include "bnr/diagnose/answer.h"
+#include "bnr/wide/words.h"
 #include "bnr/wire/launch_message.h"
 #include "os/clock.h"
 

@@ -8,7 +8,8 @@
 #include <uv.h>
 
 #include "bnr/diagnose/patience.h"
-#include "bnr/wide/words.h"
+
+struct words;
 
 struct answers {
     uv_timer_t timer;

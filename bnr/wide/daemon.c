@@ -24,6 +24,7 @@
 #include "bnr/streams/exchange.h"
 #include "bnr/streams/pipes.h"
 #include "bnr/wide/answers.h"
+#include "bnr/wide/mesh_state.h"
 #include "bnr/wide/names_far.h"
 #include "bnr/wide/party_link.h"
 #include "bnr/io/debugger.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bnr/wide/mesh_state.h"
 #include "os/clock.h"
 #include "os/replay.h"
 #include "os/settings.h"
@@ -289,6 +290,11 @@ static int bind_listener(struct mesh *m)
     if (rc)
         rc = uv_tcp_bind(&m->listener, (const struct sockaddr *)&any4, 0);
     return rc ? rc : uv_listen((uv_stream_t *)&m->listener, BACKLOG, on_connection);
+}
+
+uint32_t mesh_self(const struct mesh *m)
+{
+    return m->settings.self;
 }
 
 int mesh_listen(struct mesh *m)

@@ -3,7 +3,7 @@
 /*
  * A node among the others: its engine (bnr/core/tree/node.h), its links, its clock. It listens, dials,
  * and carries out the engine's requests; messages for the host go to the hooks. Both mpiexec and
- * each daemon have one.
+ * each daemon have one; its owner includes mesh_state.h, too.
  */
 #ifndef BNR_MESH_H
 #define BNR_MESH_H
@@ -12,12 +12,19 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/tree/node.h"
-#include "bnr/core/stream/stream.h"
-#include "bnr/wide/addresses.h"
-#include "bnr/wide/daemon_link.h"
+#include "bnr/core/bytes.h"
 
-struct mesh_peer;
+struct addresses;
+struct core_message;
+struct effects;
+struct keys_name;
+struct mesh;
+struct mesh_settings;
+struct rank_map;
+struct rollup_run;
+struct tree_fence_entry;
+struct xcast_choice;
+struct xcast_input;
 
 struct mesh_hooks {
     void (*linked)(void *arg, uint32_t node); /* the first link to a node is there */
@@ -35,35 +42,6 @@ struct mesh_hooks {
     void *arg;
 };
 
-struct mesh_settings {
-    uint32_t self, count, radix;
-    int64_t liveness_ns;
-    struct xcast_choice choice; /* the root's counts */
-    uint8_t job[16], secret[16];
-};
-
-struct mesh {
-    uv_loop_t *loop;
-    struct mesh_settings settings;
-    struct mesh_hooks hooks;
-    struct daemon_link_owner owner;
-    struct node_engine node;
-    bool is_begun, is_ending, is_over, is_paused, is_running;
-    uv_tcp_t listener;
-    bool is_listening;
-    uv_timer_t tick;
-    uv_prepare_t before_sleep; /* writes the sent messages */
-    struct daemon_link *unsent;
-    struct addresses own;
-    struct addresses_networks networks;
-    struct mesh_peer *peers;       /* by node */
-    struct daemon_link *strangers; /* without a proof so far */
-    struct daemon_link *opened;    /* by pipes, and not up yet */
-    uint32_t stranger_count;
-    struct effects effects; /* still to be carried out */
-    size_t next_effect;
-};
-
 /* How xcasts spread, as the settings say. */
 struct xcast_choice mesh_choice(void);
 
@@ -73,6 +51,9 @@ int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *set
 /* Close everything; the loop must run once more, then mesh_destroy(). */
 void mesh_close(struct mesh *m);
 void mesh_destroy(struct mesh *m);
+
+/* The node's own number. */
+uint32_t mesh_self(const struct mesh *m);
 
 /* Listen on all addresses; m->own says where. Returns 0 or -errno. */
 int mesh_listen(struct mesh *m);

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "bnr/host/names.h"
+#include "bnr/wide/words.h"
+#include "bnr/wire/launch_message.h"
 
 static void answer(struct words *words, int rank, const struct name_answer *answer)
 {

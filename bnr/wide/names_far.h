@@ -8,7 +8,8 @@
 #define BNR_NAMES_FAR_H
 
 #include "bnr/core/bytes.h"
-#include "bnr/wide/words.h"
+
+struct words;
 
 /* Make a call of mpiexec's, and answer it. rank: any of this host. */
 void names_far_take(struct words *words, int rank, struct unpacking u);

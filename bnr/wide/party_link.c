@@ -3,6 +3,8 @@
 /* Parties on other hosts; see party_link.h. */
 #include "bnr/wide/party_link.h"
 
+#include "bnr/core/stream/hub.h"
+#include "bnr/wide/mesh.h"
 #include "bnr/wire/hub_frame.h"
 #include "bnr/wire/launch_message.h"
 #include "os/clock.h"
@@ -16,7 +18,7 @@ void party_link_init(struct party_link *l, struct mesh *mesh, uint32_t node, par
                      void *arg)
 {
     *l = (struct party_link){.mesh = mesh, .node = node, .hear = hear, .arg = arg};
-    stream_out_init(&l->out, mesh->settings.self, node, LAUNCH_STREAM_PARTY, SIZE_MAX);
+    stream_out_init(&l->out, mesh_self(mesh), node, LAUNCH_STREAM_PARTY, SIZE_MAX);
 }
 
 void party_link_fini(struct party_link *l)

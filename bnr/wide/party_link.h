@@ -9,9 +9,10 @@
 #ifndef BNR_PARTY_LINK_H
 #define BNR_PARTY_LINK_H
 
-#include "bnr/core/stream/hub.h"
 #include "bnr/core/stream/stream.h"
-#include "bnr/wide/mesh.h"
+
+struct hub_message;
+struct mesh;
 
 /* m: NULL where the party is gone, or is to be cut off. */
 typedef void (*party_fn)(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);

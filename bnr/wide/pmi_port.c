@@ -17,7 +17,12 @@
 #include "bnr/core/pmi/pmi_server.h"
 #include "bnr/host/fence.h"
 #include "bnr/host/order.h"
+#include "bnr/core/tree/keys.h"
+#include "bnr/core/tree/message.h"
+#include "bnr/io/ranks.h"
 #include "bnr/launch/launch.h"
+#include "bnr/wide/mesh.h"
+#include "bnr/wide/post.h"
 #include "os/be.h"
 #include "os/keyed_hash.h"
 

@@ -12,14 +12,15 @@
 #define BNR_PMI_PORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/io/ranks.h"
-#include "bnr/wide/mesh.h"
-#include "bnr/wide/post.h"
-
+struct core_message;
+struct mesh;
 struct pmi_port_process;
+struct post;
+struct ranks;
 
 struct pmi_port {
     uv_loop_t *loop;

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bnr/core/tree/rank_map.h"
+#include "bnr/core/tree/xcast.h"
+#include "bnr/io/ranks.h"
 #include "bnr/wire/launch_message.h"
 #include "os/be.h"
 #include "os/futex.h"

@@ -18,15 +18,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bnr/core/tree/rank_map.h"
-#include "bnr/core/tree/xcast.h"
-#include "bnr/io/ranks.h"
+#include "bnr/core/bytes.h"
 
 enum {
     POST_WAITING_MAX = 32 << 20 /* bytes that wait for a rank */
 };
 
 struct post_rank;
+struct rank_map;
+struct ranks;
+struct xcast_input;
 
 struct post {
     struct ranks *ranks;

@@ -14,18 +14,23 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/tree/rollup.h"
-#include "bnr/wide/mesh.h"
+#include "bnr/core/bytes.h"
 #include "bnr/wide/pmi_port.h"
 #include "bnr/wide/post.h"
-#include "bnr/io/ranks.h"
 
 enum {
     SERVE_GROUP = 1 /* the job's group in the engines */
 };
 
+struct core_message;
+struct job_facts;
+struct mesh;
+struct rank_map;
+struct ranks;
+struct rollup_run;
 struct serve_rank;
 struct serve_wish;
+struct table;
 
 struct serve {
     struct mesh *mesh; /* NULL: the job has one machine */

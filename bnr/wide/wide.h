@@ -15,7 +15,7 @@
 
 #include "bnr/core/tree/rollup.h"
 #include "bnr/wide/bringup.h"
-#include "bnr/wide/mesh.h"
+#include "bnr/wide/mesh_state.h"
 #include "bnr/wide/party_link.h"
 #include "bnr/io/ranks.h"
 #include "bnr/wide/serve.h"

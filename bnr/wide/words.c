@@ -3,6 +3,9 @@
 /* A daemon's words to mpiexec; see words.h. */
 #include "bnr/wide/words.h"
 
+#include "bnr/core/tree/tree.h"
+#include "bnr/wide/mesh.h"
+#include "bnr/wire/launch_message.h"
 #include "os/clock.h"
 
 static int64_t now_ns(void)
@@ -13,7 +16,7 @@ static int64_t now_ns(void)
 void words_init(struct words *w, struct mesh *mesh)
 {
     w->mesh = mesh;
-    stream_out_init(&w->out, mesh->settings.self, NODE_ROOT, LAUNCH_STREAM_WORDS, SIZE_MAX);
+    stream_out_init(&w->out, mesh_self(mesh), NODE_ROOT, LAUNCH_STREAM_WORDS, SIZE_MAX);
 }
 
 void words_say(struct words *w, const struct record *r)

@@ -10,8 +10,9 @@
 #include <stdbool.h>
 
 #include "bnr/core/stream/stream.h"
-#include "bnr/wide/mesh.h"
-#include "bnr/wire/launch_message.h"
+
+struct mesh;
+struct record;
 
 struct words {
     struct mesh *mesh;

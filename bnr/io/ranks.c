@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bnr/core/bytes.h"
+#include "bnr/core/job.h"
 #include "bnr/core/pmi/pmi_spawn.h"
 #include "bnr/launch/launch.h"
 #include "bnr/io/pty.h"

@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 
-#include "bnr/core/job.h"
 #include "bnr/host/table.h"
 #include "bnr/io/exits.h"
 #include "bnr/io/leftovers.h"
@@ -21,6 +20,7 @@
 #include "bnr/launch/session_folder.h"
 #include "bnr/launch/warden.h"
 
+struct job_facts;
 struct launch;
 
 struct ranks_app {

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bnr/core/job.h"
 #include "bnr/io/amend.h"
 #include "bnr/streams/door.h"
 #include "bnr/streams/exchange.h"

@@ -6,7 +6,7 @@
 #include "bnr/core/stream/hub.h"
 #include "bnr/wide/mesh.h"
 #include "bnr/wire/hub_frame.h"
-#include "bnr/wire/launch_message.h"
+#include "bnr/wire/launch_tags.h"
 #include "os/clock.h"
 
 static int64_t now_ns(void)

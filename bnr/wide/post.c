@@ -11,7 +11,7 @@
 #include "bnr/core/tree/rank_map.h"
 #include "bnr/core/tree/xcast.h"
 #include "bnr/io/ranks.h"
-#include "bnr/wire/launch_message.h"
+#include "bnr/wire/launch_tags.h"
 #include "os/be.h"
 #include "os/futex.h"
 

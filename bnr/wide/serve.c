@@ -11,13 +11,14 @@
 #include <unistd.h>
 
 #include "bnr/core/hash.h"
+#include "bnr/core/job.h"
 #include "bnr/core/tree/keys.h"
 #include "bnr/core/tree/message.h"
 #include "bnr/core/tree/rollup.h"
 #include "bnr/core/tree/tree_fence.h"
 #include "bnr/io/ranks.h"
 #include "bnr/wide/mesh.h"
-#include "bnr/wire/launch_message.h"
+#include "bnr/wire/launch_tags.h"
 #include "os/futex.h"
 
 struct serve_rank {

@@ -15,7 +15,6 @@
 #include "bnr/launch/hardware.h"
 #include "bnr/launch/limit.h"
 #include "bnr/wide/bringup.h"
-#include "bnr/wide/wide.h"
 #include "bnr/wire/launch_message.h"
 #include "os/log.h"
 #include "os/settings.h"

@@ -10,9 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/core/stream/hub.h"
+#include "bnr/core/tree/rollup.h"
 #include "bnr/core/tree/tree.h"
 #include "bnr/host/order.h"
+#include "bnr/io/ranks.h"
 #include "bnr/wire/field.h"
+#include "bnr/wire/launch_message.h"
+#include "bnr/wire/name_message.h"
 #include "os/clock.h"
 #include "os/cpu/cpus.h"
 #include "os/log.h"

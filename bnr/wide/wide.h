@@ -13,16 +13,18 @@
 #include <sys/ioctl.h>
 #include <uv.h>
 
-#include "bnr/core/tree/rollup.h"
 #include "bnr/wide/bringup.h"
 #include "bnr/wide/mesh_state.h"
 #include "bnr/wide/party_link.h"
-#include "bnr/io/ranks.h"
 #include "bnr/wide/serve.h"
 #include "bnr/wide/wide_plan.h"
-#include "bnr/wire/launch_message.h"
-#include "bnr/wire/name_message.h"
 
+struct launch_message;
+struct name_answer;
+struct name_ask;
+struct ranks;
+struct table_host;
+struct table_wide;
 struct wide_node;
 struct wide_order;
 

@@ -10,6 +10,7 @@
 #include <utlist.h>
 
 #include "bnr/core/hash.h"
+#include "bnr/core/tree/tree.h"
 
 /* The name of an entry: group, owner, key, as bytes. */
 struct id {

@@ -17,9 +17,9 @@
 #ifndef BNR_KEYS_H
 #define BNR_KEYS_H
 
-#include "bnr/core/tree/rank_map.h"
 #include "bnr/core/tree/message.h"
-#include "bnr/core/tree/tree.h"
+
+struct tree;
 
 enum {
     KEYS_KEY_MAX = 255,

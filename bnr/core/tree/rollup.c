@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bnr/core/tree/rank_map.h"
+#include "bnr/core/tree/tree.h"
+
 enum {
     RUN_LEN = 16
 };

@@ -8,8 +8,10 @@
 #ifndef BNR_ROLLUP_H
 #define BNR_ROLLUP_H
 
-#include "bnr/core/tree/rank_map.h"
 #include "bnr/core/tree/message.h"
+
+struct rank_map;
+struct tree;
 
 enum rollup_flag {
     ROLLUP_INITIALIZED = 1,

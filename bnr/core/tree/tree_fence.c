@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "bnr/core/tree/rank_map.h"
+#include "bnr/core/tree/tree.h"
+
 void tree_fence_init(struct tree_fence *f, const struct rank_map *group, const struct tree *tree)
 {
     *f = (struct tree_fence){.group = group, .tree = tree};

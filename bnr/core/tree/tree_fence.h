@@ -15,8 +15,10 @@
 #ifndef BNR_TREE_FENCE_H
 #define BNR_TREE_FENCE_H
 
-#include "bnr/core/tree/rank_map.h"
 #include "bnr/core/tree/message.h"
+
+struct rank_map;
+struct tree;
 
 enum {
     TREE_FENCE_COLLECT = 256,         /* bytes a rank, at most, that are collected */

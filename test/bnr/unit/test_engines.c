@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "bnr/core/tree/keys.h"
+#include "bnr/core/tree/rank_map.h"
+#include "bnr/core/tree/tree.h"
 #include "bnr/core/tree/rollup.h"
 #include "bnr/core/tree/tree_fence.h"
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "bnr/core/job.h"
 #include "bnr/io/ranks.h"
 #include "bnr/io/signals.h"
 #include "bnr/launch/launch.h"

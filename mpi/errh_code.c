@@ -73,6 +73,11 @@ static bool user_string(int code, char *text)
     return is_one;
 }
 
+int errh_class_of_peer(int32_t sent)
+{
+    return sent >= 0 && sent < ERRH_TEXT_STEP ? sent : MPI_ERR_OTHER;
+}
+
 bool errh_string(int code, char *text)
 {
     const char *fixed = errh_text_of_class(code);

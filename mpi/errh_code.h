@@ -11,18 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mpi/errh_text.h"
-
 /* Return the class of a code; MPI_ERR_UNKNOWN for a number that is no code. */
 int errh_class(int code);
 /* Write the text of a code, of MPI_MAX_ERROR_STRING bytes. Returns whether it is a code. */
 bool errh_string(int code, char *text);
 
 /* The error class that a peer has sent, or MPI_ERR_OTHER if it is none. */
-static inline int errh_class_of_peer(int32_t sent)
-{
-    return sent >= 0 && sent < ERRH_TEXT_STEP ? sent : MPI_ERR_OTHER;
-}
+int errh_class_of_peer(int32_t sent);
 
 /* Classes and codes of the user, from MPI_ERR_LASTCODE + 1 on. Return MPI_SUCCESS or the
  * class of the error; error_class 0 adds a class. */

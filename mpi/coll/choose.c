@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "mpi/coll/checked.h"
+#include "mpi/coll/choose_row.h"
 #include "mpi/coll/sched.h"
 #include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/errh.h"

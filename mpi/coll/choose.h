@@ -5,38 +5,17 @@
  * then of the tuning file (VIREO_COLL_TUNING), then on several hosts of the rows of two levels, then of the
  * library's table. On one host the region is tried before (mpi/region/region.h). A row does not fit whose
  * algorithm needs what a call does not have. All processes of a call must find the same row,
- * so rows ask only for what all of them know.
+ * so rows ask only for what all of them know (mpi/coll/choose_row.h).
  */
 #ifndef MPI_COLL_CHOOSE_H
 #define MPI_COLL_CHOOSE_H
 
-#include <stdint.h>
+#include <mpi.h>
+#include <stdbool.h>
 
-#include "mpi/coll/algorithm.h"
+struct coll;
+struct sched;
 
-/* The numbers from one on, and so many more. */
-struct choose_range {
-    int64_t from;
-    uint64_t more;
-};
-
-#define CHOOSE_MOST (UINT64_C(1) << 62)
-
-/*
- * Bytes are those of the whole buffer in bcast and reductions, of one block in gather, scatter
- * and alltoall, of all blocks in allgather and reduce_scatter. Of calls whose blocks may differ,
- * only reduce_scatter is known to all; the others count as large.
- */
-struct choose_row {
-    unsigned needs, bars; /* what a call must have, the algorithm's own needs included; and must not */
-    bool last; /* fits all: the rest is not looked at */
-    struct choose_range ranks, hosts, bytes;
-    enum algorithm_id algorithm;
-};
-
-/* Put a row in front of the library's, behind those that were put before. Returns 0 or
- * -ENOMEM. While no collective runs. */
-int choose_put(const struct choose_row *row);
 /* Have calls compared across ranks from now on, for mpiexec --check. While no collective runs. */
 void choose_compare_calls(void);
 /* Have runs counted from now on, for mpiexec --report. */
@@ -46,8 +25,6 @@ void choose_count_region(const struct coll *c);
 
 /* Whether a call has to go by messages: a row that was put fits it, or calls are compared. */
 bool choose_is_forced(const struct coll *c);
-/* The algorithm for a call. */
-enum algorithm_id choose_algorithm(const struct coll *c);
 /* Append the steps of a call; count it, too, as one that stands for itself. */
 void choose_append(struct sched *s, const struct coll *c);
 void choose_begin(struct sched *s, const struct coll *c);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/coll/choose.h"
+#include "mpi/coll/choose_row.h"
 #include "mpi/left.h"
 #include "mpi/request/compared.h"
 #include "os/settings.h"

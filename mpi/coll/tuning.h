@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-#include "mpi/coll/choose.h"
+struct choose_row;
 
 enum { TUNING_LINE = 512 }; /* the longest line, its end included */
 

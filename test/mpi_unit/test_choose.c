@@ -14,6 +14,7 @@
 #include "fake_p2p.h"
 #include "mpi/coll/algorithm.h"
 #include "mpi/coll/choose.h"
+#include "mpi/coll/choose_row.h"
 #include "mpi/coll/tuning.h"
 #include "mpi/comm/comm_hosts.h"
 #include "os/settings.h"

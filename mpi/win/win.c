@@ -11,6 +11,7 @@
 #include "mpi/comm/comm_list.h"
 #include "mpi/comm/errh.h"
 #include "mpi/comm/group.h"
+#include "mpi/info.h"
 #include "mpi/store.h"
 #include "mpi/world.h"
 #include "os/memory/segment.h"
@@ -45,6 +46,7 @@ void win_destroy_object(struct win *win)
     for (int i = 0; win->near && i < win->near_count; i++)
         os_segment_unmap(win->near[i].map_base, win->near[i].size);
     errh_stop(&win->errhandler);
+    info_destroy(win->info);
     free(win->near);
     free(win->quick);
     free(win->shown);

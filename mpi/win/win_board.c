@@ -8,12 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi/calls/coll_run.h"
-#include "mpi/coll/coll.h"
 #include "mpi/comm/comm_hosts.h"
-#include "mpi/type/op.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/win/win.h"
+#include "mpi/win/win_meet.h"
 #include "os/memory/segment.h"
 
 enum { TRIES = 1 << 20 };
@@ -40,23 +38,11 @@ static int first_near(const struct win *win, const struct comm_hosts *hosts)
     return hosts->count ? hosts->ranks[hosts->first[hosts->mine]] : win->rank;
 }
 
-int board_give_all(struct win *win, const void *mine, void *all, size_t size)
-{
-    struct coll c = {
-        .kind = COLL_ALLGATHER,
-        .send = {.buf = (void *)(uintptr_t)mine, .count = (MPI_Count)size, .type = MPI_BYTE},
-        .recv = {.buf = all, .count = (MPI_Count)size, .type = MPI_BYTE}};
-    if (win->size > 1)
-        return coll_run_over(win->comm, &c);
-    memcpy(all, mine, size);
-    return MPI_SUCCESS;
-}
-
 /* Whether all members of this host have mapped the same. */
 static int agree(struct win *win, const struct comm_hosts *hosts, bool mapped, bool *all)
 {
     char mine = mapped, *theirs = malloc((size_t)win->size);
-    int rc = theirs ? board_give_all(win, &mine, theirs, 1) : MPI_ERR_NO_MEM;
+    int rc = theirs ? win_meet_give(win, &mine, theirs, 1) : MPI_ERR_NO_MEM;
     *all = !rc;
     for (int i = 0; i < win->size && !rc; i++)
         *all = *all && (hosts->count > 1 ? hosts->host[i] != hosts->mine || theirs[i] : theirs[i]);
@@ -76,7 +62,7 @@ int board_make(struct board *board, struct win *win)
     int first = first_near(win, hosts), fd = -1;
     if (first == win->rank)
         fd = win_segment_create("vireo-check", board->len, sizeof(struct board_head), &mine);
-    int rc = board_give_all(win, &mine, all, sizeof(mine));
+    int rc = win_meet_give(win, &mine, all, sizeof(mine));
     if (!rc && first != win->rank && all[first].len == board->len)
         fd = win_segment_find(&all[first]);
     void *memory = !rc && fd >= 0 ? os_segment_map(fd, 0, board->len, 1) : NULL;

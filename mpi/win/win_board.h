@@ -82,9 +82,6 @@ struct board_head {
 int board_make(struct board *board, struct win *win);
 void board_free(struct board *board);
 
-/* Give all members of a window a block of size bytes from each. Returns MPI_SUCCESS or an error class. */
-int board_give_all(struct win *win, const void *mine, void *all, size_t size);
-
 /* Around any use of what a word guards. Returns false if its holder seems to have died. */
 bool board_hold(_Atomic uint32_t *busy);
 void board_release(_Atomic uint32_t *busy);

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "mpi/info.h"
+#include "mpi/win/win.h"
 
-enum { ALIGN_MAX = 2 << 20 };
+enum { ALIGN_MIN = 64, ALIGN_MAX = 2 << 20 };
 
 static bool is_truth(const char *value)
 {
@@ -76,6 +77,15 @@ bool win_hint_is_true(const struct info *info, const char *key)
 {
     char value[8];
     return info && info_read(info, key, value, sizeof(value)) >= 0 && !strcmp(value, "true");
+}
+
+uint64_t win_hint_align(const struct info *info)
+{
+    char text[32];
+    if (!info || info_read(info, "mpi_minimum_memory_alignment", text, sizeof(text)) < 0)
+        return ALIGN_MIN;
+    unsigned long long align = strtoull(text, NULL, 10);
+    return align > ALIGN_MIN && align <= ALIGN_MAX && !(align & (align - 1)) ? align : ALIGN_MIN;
 }
 
 void win_read_hints(struct win *win, const struct info *info)

@@ -17,27 +17,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/calls/coll_run.h"
-#include "mpi/coll/coll.h"
 #include "mpi/comm/comm_hosts.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/errh_code.h"
-#include "mpi/info.h"
 #include "mpi/known.h"
 #include "mpi/make/context_agree.h"
-#include "mpi/type/op.h"
-#include "mpi/win/win_board.h"
+#include "mpi/win/win.h"
 #include "mpi/win/win_helper.h"
 #include "mpi/win/win_hints.h"
+#include "mpi/win/win_meet.h"
+#include "mpi/win/win_queue.h"
 #include "mpi/win/win_segment.h"
 #include "mpi/win/win_serve.h"
-#include "mpi/win/win_sync.h"
 #include "mpi/win/win_watch.h"
-#include "os/random.h"
 
 enum {
-    LINE = 64,
     PAGE = 4096,
     HUGE_PAGE = 2 << 20
 };
@@ -90,13 +85,7 @@ static int fail(struct making *m, int error_class, const char *what)
 /* Have all members of comm return the same, which is MPI_SUCCESS if all of them bring that. */
 static int agree(struct making *m, struct comm *comm, int error)
 {
-    int worst = error;
-    struct coll c = {.kind = COLL_ALLREDUCE,
-                     .op = op_from(MPI_MAX),
-                     .send = {.buf = &error, .count = 1, .type = MPI_INT},
-                     .recv = {.buf = &worst, .count = 1, .type = MPI_INT}};
-    int rc = comm->size > 1 ? coll_run_over(comm, &c) : MPI_SUCCESS;
-    rc = rc ? rc : worst;
+    int rc = win_meet_agree(comm, error);
     return rc ? fail(m, rc, "another member could not make it") : MPI_SUCCESS;
 }
 
@@ -239,7 +228,7 @@ static int share(struct making *m, int *error)
         *error = make_alone(m);
     else if (win->near_me == 0)
         *error = make_segment(m, &mine);
-    int rc = board_give_all(m->win, &mine, m->places, sizeof(mine));
+    int rc = win_meet_give(m->win, &mine, m->places, sizeof(mine));
     const struct win_segment_place *place = &m->places[win_rank_of(win, 0)];
     if (!rc && m->shares && win->near_me && place->len)
         open_segment(m, place);
@@ -290,21 +279,12 @@ static int fill_targets(struct making *m)
 
 /* ---- all ---- */
 
-static uint64_t align_of(const struct info *info)
-{
-    char text[32];
-    if (!info || info_read(info, "mpi_minimum_memory_alignment", text, sizeof(text)) < 0)
-        return LINE;
-    unsigned long long align = strtoull(text, NULL, 10);
-    return align > LINE && align <= HUGE_PAGE && !(align & (align - 1)) ? align : LINE;
-}
-
 static struct win_reach reach_of(struct win *win)
 {
     if (win->flavor != MPI_WIN_FLAVOR_CREATE && win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         return (struct win_reach){0};
     win->shown = calloc(1, sizeof(*win->shown));
-    if (!win->shown || os_random(&win->shown->word, sizeof(win->shown->word)))
+    if (!win->shown)
         return (struct win_reach){0};
     return win_reach_of(win->shown, win->base);
 }
@@ -333,9 +313,9 @@ static int make_memory(struct making *m)
 {
     struct win *win = m->win;
     int error = MPI_SUCCESS;
-    struct wants mine = {(uint64_t)win->bytes, win->unit,     align_of(m->wish->info),
+    struct wants mine = {(uint64_t)win->bytes, win->unit,     win_hint_align(m->wish->info),
                          reach_of(win),        place_of(win), near_all(win), win->noncontiguous};
-    int rc = board_give_all(m->win, &mine, m->wants, sizeof(mine));
+    int rc = win_meet_give(m->win, &mine, m->wants, sizeof(mine));
     if (!rc) {
         enum near near = agreed_near(m);
         for (int i = 0; i < win->near_count; i++) /* it holds if all of them have said so */
@@ -346,7 +326,7 @@ static int make_memory(struct making *m)
     }
     struct ready is = {error, m->win->segment.base != NULL, m->lack};
     if (!rc)
-        rc = board_give_all(m->win, &is, m->ready, sizeof(is));
+        rc = win_meet_give(m->win, &is, m->ready, sizeof(is));
     m->mapped = m->shares;
     for (int i = 0; i < win->near_count && !rc; i++)
         m->mapped = m->mapped && m->ready[win_rank_of(win, i)].mapped;
@@ -447,7 +427,6 @@ static void destroy(struct win *win)
         win->pieces = piece->next;
         free(piece);
     }
-    info_destroy(win->info);
     if (win->comm) { /* requests may be left */
         errh_set(&win->comm->errhandler, errh_initial());
         win->comm->handled = NULL;
@@ -486,8 +465,7 @@ int win_make(const struct win_wish *wish, struct win **made, char *why, size_t s
 
 int win_free(struct win *win)
 {
-    struct coll c = {.kind = COLL_BARRIER};
-    int rc = win->size > 1 && !win_is_revoked(win) ? coll_run_over(win->comm, &c) : MPI_SUCCESS;
+    int rc = win_is_revoked(win) ? MPI_SUCCESS : win_meet_barrier(win);
     if (rc == MPIX_ERR_REVOKED)
         rc = MPI_SUCCESS;
     destroy(win);

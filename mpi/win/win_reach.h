@@ -35,8 +35,9 @@ struct win_reach {
     _Atomic uint8_t found; /* whether it is: enum in win_reach.c; 0: not tried */
 };
 
-/* Of this process, which shows this. It must stay. */
-struct win_reach win_reach_of(const struct win_shown *shown, const void *base);
+/* Of this process, which shows this, and gives it its word. It must stay. Not by this way where there is no random
+ * number. */
+struct win_reach win_reach_of(struct win_shown *shown, const void *base);
 /* Show a piece of memory, if there is room; or show it no longer. One thread at a time. */
 void win_reach_show(struct win_shown *shown, uint64_t base, uint64_t size);
 void win_reach_hide(struct win_shown *shown, uint64_t base);

@@ -11,14 +11,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mpi/calls/coll_run.h"
-#include "mpi/coll/coll.h"
 #include "mpi/comm/context.h"
 #include "mpi/comm/group.h"
 #include "mpi/known.h"
-#include "mpi/request/p2p.h"
-#include "mpi/request/request.h"
 #include "mpi/win/win_far.h"
+#include "mpi/win/win_meet.h"
+#include "mpi/win/win_queue.h"
 #include "mpi/win/win_watch.h"
 #include "mpi/win/win_wire.h"
 #include "mpi/world.h"
@@ -109,12 +107,6 @@ static int complete_one(struct win *win, struct win_target *target)
     return rc ? rc : waited;
 }
 
-static int barrier(struct win *win)
-{
-    struct coll c = {.kind = COLL_BARRIER};
-    return win->size > 1 ? coll_run_over(win->comm, &c) : MPI_SUCCESS;
-}
-
 int win_fence(struct win *win, int assert, const char *function)
 {
     const int known = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
@@ -131,7 +123,7 @@ int win_fence(struct win *win, int assert, const char *function)
         rc = rc ? rc : told;
     }
     if (!(assert &MPI_MODE_NOPRECEDE) || !(assert &MPI_MODE_NOSUCCEED)) {
-        int waited = win->watch ? MPI_SUCCESS : barrier(win); /* they have waited for each other */
+        int waited = win->watch ? MPI_SUCCESS : win_meet_barrier(win); /* they have waited for each other */
         rc = rc ? rc : waited;
         if (win->watch)
             win_watch_fenced(win);

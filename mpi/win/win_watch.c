@@ -11,14 +11,16 @@
 
 #include "mpi/call_text.h"
 #include "mpi/comm/group.h"
-#include "mpi/info.h"
 #include "mpi/known.h"
 #include "mpi/left.h"
 #include "mpi/request/busy.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_hash.h"
+#include "mpi/win/win.h"
 #include "mpi/win/win_board.h"
 #include "mpi/win/win_hints.h"
+#include "mpi/win/win_meet.h"
+#include "mpi/win/win_op.h"
 #include "mpi/win/win_range.h"
 #include "mpi/world.h"
 
@@ -545,7 +547,7 @@ int win_watch_fence(struct win *win, int assert)
         tell(&used, world_facts.rank, &mine.site,
              "the fence's MPI_MODE_NOPRECEDE says that no operation precedes it, but the first one does");
     }
-    int rc = board_give_all(win, &mine, all, sizeof(mine));
+    int rc = win_meet_give(win, &mine, all, sizeof(mine));
     for (int i = 0; i < win->size && !rc; i++)
         if ((all[i].assert ^ assert) & same)
             tell(&all[i].site, all[i].rank, &mine.site,
@@ -712,7 +714,7 @@ static int fill(struct win_watch *w)
         bool ours = !memcmp(&process.gid, &world_facts.gid, sizeof(process.gid));
         w->ranks[i] = ours ? (int)process.rank : -1;
     }
-    return board_give_all(win, &mine, w->told, sizeof(mine));
+    return win_meet_give(win, &mine, w->told, sizeof(mine));
 }
 
 /* Hints that say something of all members. */

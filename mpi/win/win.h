@@ -26,7 +26,6 @@
 #include "mpi/handle.h"
 #include "mpi/memory.h"
 #include "mpi/name.h"
-#include "mpi/win/win_queue.h"
 #include "mpi/win/win_reach.h"
 #include "mpi/win/win_segment.h"
 #include "os/hash.h"
@@ -37,6 +36,7 @@ struct group;
 struct info;
 struct request;
 struct win_item;
+struct win_queue;
 struct win_server;
 struct win_watch;
 

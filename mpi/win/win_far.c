@@ -12,6 +12,8 @@
 #include "mpi/request/request.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_runs.h"
+#include "mpi/win/win.h"
+#include "mpi/win/win_op.h"
 #include "mpi/win/win_wire.h"
 
 /* ---- items ---- */

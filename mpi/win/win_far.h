@@ -8,8 +8,14 @@
 #ifndef MPI_WIN_FAR_H
 #define MPI_WIN_FAR_H
 
-#include "mpi/win/win_op.h"
+#include <stdbool.h>
+
 #include "mpi/win/win_wire.h"
+
+struct request;
+struct win;
+struct win_op;
+struct win_target;
 
 /* Start an operation. With done, the request of it: complete once the operation is, for the origin.
  * Returns MPI_SUCCESS or an error class. */

@@ -4,7 +4,12 @@
 #ifndef MPI_WIN_MAKE_H
 #define MPI_WIN_MAKE_H
 
-#include "mpi/win/win.h"
+#include <mpi.h>
+#include <stddef.h>
+
+struct comm;
+struct info;
+struct win;
 
 /* What the caller asks for; arguments are checked. */
 struct win_wish {

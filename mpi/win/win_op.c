@@ -9,6 +9,7 @@
 #include "mpi/request/request.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_runs.h"
+#include "mpi/win/win.h"
 #include "mpi/win/win_apply.h"
 #include "mpi/win/win_far.h"
 #include "mpi/win/win_range.h"

@@ -4,10 +4,15 @@
 #ifndef MPI_WIN_OP_H
 #define MPI_WIN_OP_H
 
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "mpi/type/op.h"
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type.h"
-#include "mpi/win/win.h"
+
+struct win;
 
 enum win_kind {
     WIN_OP_PUT,

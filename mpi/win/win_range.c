@@ -3,6 +3,9 @@
 /* The bytes of a target; see win_range.h. */
 #include "mpi/win/win_range.h"
 
+#include "mpi/win/win.h"
+#include "mpi/win/win_op.h"
+
 int win_range_find(struct win *win, const struct win_op *op, int64_t unit, uint64_t size, int64_t *from)
 {
     int64_t first, end;

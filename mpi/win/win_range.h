@@ -4,7 +4,10 @@
 #ifndef MPI_WIN_RANGE_H
 #define MPI_WIN_RANGE_H
 
-#include "mpi/win/win_op.h"
+#include <stdint.h>
+
+struct win;
+struct win_op;
 
 /* Find where the target's data begin, in bytes from its base: all of them must lie within the size bytes that it has.
  * unit: of a displacement. Returns MPI_SUCCESS or the code of an error that was raised. */

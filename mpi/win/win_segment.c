@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mpi/win/win_queue.h"
 #include "os/memory/segment.h"
 
 enum {

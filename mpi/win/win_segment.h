@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mpi/win/win_queue.h"
+struct win_queue;
 
 /* What the others need to find it. */
 struct win_segment_place {

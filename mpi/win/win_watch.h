@@ -10,8 +10,14 @@
 #ifndef MPI_WIN_WATCH_H
 #define MPI_WIN_WATCH_H
 
-#include "mpi/win/win.h"
-#include "mpi/win/win_op.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/mpid.h"
+
+struct known;
+struct win;
+struct win_op;
 
 /* A window is made, and known_is_kept: all members call it. Returns MPI_SUCCESS or an error class. */
 int win_watch_begin(struct win *win);

@@ -12,6 +12,7 @@
 
 #include "mpi/type/op_kernels.h"
 #include "mpi/type/type_tree.h"
+#include "mpi/win/win_queue.h"
 #include "os/clock.h"
 
 enum {
@@ -259,6 +260,13 @@ static void under_lock(const struct win_elements *how, char *at, const char *fro
                    was ? was + i * extent : NULL, (MPI_Count)now);
         unlock(how);
     }
+}
+
+bool win_may_apply(const struct win_elements *how, bool has_all, bool has_none)
+{
+    bool moves = how->op->code == OP_CODE_REPLACE || how->op->code == OP_CODE_NO_OP;
+    bool has_data = has_all || (how->op->code == OP_CODE_NO_OP && has_none);
+    return has_data && (moves || !op_check(how->op, how->type->handle));
 }
 
 void win_apply(const struct win_elements *how, void *at, const void *from, void *was, size_t count)

@@ -12,11 +12,13 @@
 #ifndef MPI_WIN_APPLY_H
 #define MPI_WIN_APPLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mpi/type/op.h"
 #include "mpi/type/type.h"
-#include "mpi/win/win_queue.h"
+
+struct win_queue;
 
 struct win_elements {
     const struct type *type; /* predefined */
@@ -28,6 +30,8 @@ struct win_elements {
 /* The predefined type that all elements of a type are of; NULL: they differ, or there are none. */
 const struct type *win_basic_type(const struct type *type);
 
+/* Whether the operation applies to elements of the type, with operands for all of them, or for none. */
+bool win_may_apply(const struct win_elements *how, bool has_all, bool has_none);
 /* at[i] = at[i] op from[i] for count elements, with the values before that in was unless NULL. Each
  * array has its elements one extent of the type apart; at may lie anywhere. */
 void win_apply(const struct win_elements *how, void *at, const void *from, void *was, size_t count);

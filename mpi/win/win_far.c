@@ -277,8 +277,9 @@ int win_far_wait(struct win *win, struct win_target *target)
     return wait_for(&(struct waiting){win, target, false});
 }
 
-int win_far_lock(struct win *win, struct win_target *target, enum win_how how)
+int win_far_lock(struct win *win, struct win_target *target, bool exclusive, bool passes)
 {
+    enum win_how how = exclusive ? WIN_HOW_EXCLUSIVE : passes ? WIN_HOW_PASSING : WIN_HOW_SHARED;
     int rc = ask_answer(win, target, WIN_LOCK_ASK, how);
     return rc ? rc : wait_for(&(struct waiting){win, target, true});
 }

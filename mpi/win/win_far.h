@@ -10,8 +10,6 @@
 
 #include <stdbool.h>
 
-#include "mpi/win/win_wire.h"
-
 struct request;
 struct win;
 struct win_op;
@@ -24,8 +22,8 @@ int win_far_start(struct win *win, struct win_target *target, const struct win_o
 
 /* Ask a target to answer once all that was asked of it is done, if that is not known. */
 int win_far_ask_flush(struct win *win, struct win_target *target);
-/* Ask for a lock, and wait for it. */
-int win_far_lock(struct win *win, struct win_target *target, enum win_how how);
+/* Ask for a lock, exclusive or shared, and wait for it. passes: shared, by one that may have other locks. */
+int win_far_lock(struct win *win, struct win_target *target, bool exclusive, bool passes);
 /* Ask to give it back, once everything is done; as win_far_ask_flush(). exclusive: otherwise it was
  * shared. */
 int win_far_ask_unlock(struct win *win, struct win_target *target, bool exclusive);

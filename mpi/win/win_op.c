@@ -12,7 +12,6 @@
 #include "mpi/win/win.h"
 #include "mpi/win/win_apply.h"
 #include "mpi/win/win_far.h"
-#include "mpi/win/win_range.h"
 #include "mpi/win/win_sync.h"
 #include "mpi/win/win_watch.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The bytes of a target; see win_range.h. */
-#include "mpi/win/win_range.h"
+/* Which bytes of a target an operation is about, in a window that is not dynamic; see win_op.h. */
+#include "mpi/win/win_op.h"
 
 #include "mpi/win/win.h"
-#include "mpi/win/win_op.h"
 
 int win_range_find(struct win *win, const struct win_op *op, int64_t unit, uint64_t size, int64_t *from)
 {

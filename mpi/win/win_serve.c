@@ -19,9 +19,9 @@
 #include "mpi/comm/context.h"
 #include "mpi/request/p2p.h"
 #include "mpi/request/request.h"
-#include "mpi/type/op_kernels.h"
 #include "mpi/win/win.h"
 #include "mpi/win/win_apply.h"
+#include "mpi/win/win_queue.h"
 #include "mpi/win/win_sync.h"
 #include "mpi/win/win_wire.h"
 #include "os/log.h"
@@ -585,9 +585,7 @@ static bool elements_of(const struct win_question *q, struct win_elements *how)
                head->len == 2 * head->bytes;
     if (!how->op || !how->op->predefined || head->bytes % (uint64_t)how->type->size)
         return false;
-    bool moves = how->op->code == OP_CODE_REPLACE || how->op->code == OP_CODE_NO_OP;
-    bool has_data = head->len == head->bytes || (how->op->code == OP_CODE_NO_OP && !head->len);
-    return has_data && (moves || !op_check(how->op, how->type->handle));
+    return win_may_apply(how, head->len == head->bytes, !head->len);
 }
 
 /* Whether the runs consist of whole elements that are in the window, as win_spread() takes them: a

@@ -18,7 +18,6 @@
 #include "mpi/win/win_meet.h"
 #include "mpi/win/win_queue.h"
 #include "mpi/win/win_watch.h"
-#include "mpi/win/win_wire.h"
 #include "mpi/world.h"
 #include "os/clock.h"
 #include "os/log.h"
@@ -361,9 +360,7 @@ static int take_lock(struct win *win, struct win_target *target, bool exclusive)
 {
     bool passes = !exclusive && (count_locks(win) > 1 || win->access == WIN_LOCK_ALL);
     if (!target->queue)
-        return win_far_lock(win, target, exclusive ? WIN_HOW_EXCLUSIVE
-                                         : passes  ? WIN_HOW_PASSING
-                                                   : WIN_HOW_SHARED);
+        return win_far_lock(win, target, exclusive, passes);
     if (!lock_near(win, target, exclusive))
         return MPIX_ERR_REVOKED;
     if (!win_has_failed(win, target->rank))

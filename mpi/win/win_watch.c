@@ -21,7 +21,6 @@
 #include "mpi/win/win_hints.h"
 #include "mpi/win/win_meet.h"
 #include "mpi/win/win_op.h"
-#include "mpi/win/win_range.h"
 #include "mpi/world.h"
 
 /* An operation with a request, which is complete once that is. */

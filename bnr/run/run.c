@@ -28,6 +28,7 @@
 #include "bnr/stdio/xml_lines.h"
 #include "bnr/stdio/terminal.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide_state.h"
 #include "bnr/io/tell.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"

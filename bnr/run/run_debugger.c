@@ -9,6 +9,7 @@
 #include "bnr/launch/remote.h"
 #include "bnr/run/run.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide_state.h"
 #include "bnr/plan/plan.h"
 
 enum {

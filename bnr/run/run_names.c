@@ -11,6 +11,7 @@
 
 #include "bnr/host/names.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide_state.h"
 
 struct run_name {
     struct run_name *next;

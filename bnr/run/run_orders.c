@@ -6,6 +6,7 @@
 #include "bnr/host/names.h"
 #include "bnr/host/order.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide.h"
 #include "os/be.h"
 
 void run_orders_answer(struct run *run, int rank, uint32_t id, int status, const char *text)

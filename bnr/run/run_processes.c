@@ -8,6 +8,7 @@
 #include "bnr/io/aside.h"
 #include "bnr/run/mpir.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide.h"
 #include "bnr/plan/plan.h"
 
 int run_processes_begin(struct run *run)

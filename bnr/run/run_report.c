@@ -9,6 +9,7 @@
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide_state.h"
 #include "bnr/plan/plan.h"
 #include "os/clock.h"
 #include "os/settings.h"

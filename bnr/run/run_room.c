@@ -11,6 +11,7 @@
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide_state.h"
 #include "bnr/plan/plan.h"
 
 /* The processes of all programs: the number behind the first -n, and behind that of each further one. */

@@ -19,6 +19,7 @@
 #include "bnr/launch/launch.h"
 #include "bnr/run/run_room.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide_state.h"
 #include "bnr/plan/plan.h"
 #include "os/be.h"
 

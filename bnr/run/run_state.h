@@ -20,14 +20,17 @@
 #include "bnr/stdio/progress.h"
 #include "bnr/streams/exchange.h"
 #include "bnr/streams/pipes.h"
-#include "bnr/wide/wide.h"
+#include "bnr/wide/serve.h"
 
 struct amend;
 struct debugger;
+struct hub_message;
+struct name_answer;
 struct plan;
 struct run_name;
 struct run_name_call;
 struct run_spawned;
+struct wide;
 
 struct run {
     const struct plan *plan;

@@ -12,6 +12,7 @@
 #include "bnr/core/bytes.h"
 #include "bnr/io/aside.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide.h"
 #include "bnr/plan/plan.h"
 #include "bnr/wire/hub_frame.h"
 #include "os/clock.h"

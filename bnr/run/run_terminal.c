@@ -3,6 +3,7 @@
 /* Terminals of ranks (--pty), and mpiexec's own meanwhile; see run_state.h. */
 #include "bnr/io/amend.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide.h"
 #include "bnr/stdio/terminal.h"
 #include "bnr/plan/plan.h"
 

@@ -16,6 +16,7 @@
 #include "bnr/io/resources.h"
 #include "bnr/run/run.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide_state.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
 #include "bnr/launch/start_signals.h"

@@ -9,6 +9,7 @@
 #include "bnr/launch/limit.h"
 #include "bnr/run/mpir.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/wide_state.h"
 #include "bnr/plan/plan.h"
 #include "os/clock.h"
 

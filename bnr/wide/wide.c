@@ -15,6 +15,7 @@
 #include "bnr/core/tree/tree.h"
 #include "bnr/host/order.h"
 #include "bnr/io/ranks.h"
+#include "bnr/wide/wide_state.h"
 #include "bnr/wire/field.h"
 #include "bnr/wire/launch_message.h"
 #include "bnr/wire/name_message.h"

@@ -3,7 +3,7 @@
 /*
  * A job over several machines, at mpiexec, which is node 0: its daemons are brought up, the job is
  * sent to them, and what they tell comes back: messages to the hub of streams, and ends of ranks.
- * The fate of the job is decided elsewhere (run.c).
+ * The fate of the job is decided elsewhere (run.c). The state is in wide_state.h.
  */
 #ifndef BNR_WIDE_H
 #define BNR_WIDE_H
@@ -13,20 +13,18 @@
 #include <sys/ioctl.h>
 #include <uv.h>
 
-#include "bnr/wide/bringup.h"
-#include "bnr/wide/mesh_state.h"
+#include "bnr/core/bytes.h"
+#include "bnr/launch/remote.h"
 #include "bnr/wide/party_link.h"
-#include "bnr/wide/serve.h"
-#include "bnr/wide/wide_plan.h"
 
 struct launch_message;
 struct name_answer;
 struct name_ask;
 struct ranks;
-struct table_host;
+struct rollup_run;
 struct table_wide;
-struct wide_node;
-struct wide_order;
+struct wide;
+struct wide_plan;
 
 struct wide_hooks {
     void (*say)(void *arg, const char *text); /* for people */
@@ -41,33 +39,6 @@ struct wide_hooks {
     void (*name)(void *arg, uint32_t node, const struct name_answer *answer);
     party_fn party; /* a daemon, or a process at its door, speaks to the hub; m: NULL, it is gone */
     void *arg;
-};
-
-struct wide {
-    uv_loop_t *loop;
-    struct wide_plan plan;
-    struct wide_hooks hooks;
-    struct mesh mesh;
-    struct bringup bringup;
-    struct bringup_host *hosts; /* nodes 1 ... */
-    struct wide_node *nodes;
-    struct table_host *table_hosts; /* machines with ranks */
-    uint32_t *host_of;              /* by rank: which of these */
-    uint32_t *node_of_host;
-    uint32_t host_count;
-    struct rank_map map;
-    struct serve serve;
-    struct ranks *ranks;
-    bool is_serving, is_up, is_ending, is_piped;
-    struct wide_order *orders, **last_order; /* that could not be said yet */
-    struct packing ended; /* ends of ranks that daemons are told of soon */
-    uv_timer_t tell, reach;
-    char *daemon;
-    struct {
-        int pid;
-        char *report, *abort, *cpus;
-        bool is_debugged; /* see wide_is_debugged() */
-    } * told; /* by rank: what its daemon has told */
 };
 
 /* How daemons are started and reached. */

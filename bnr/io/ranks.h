@@ -120,9 +120,9 @@ bool ranks_lives(const struct table *t, int rank);
 
 /* Whether a rank of this host has come to MPI_Init, or its like. */
 bool ranks_has_begun(const struct ranks *r, int rank);
-/* A rank that is in the midst of its MPI calls, here; -1: there is none. */
 /* Whether a rank that lives here has asked that others go on when ranks fail. */
 bool ranks_some_tolerate(const struct ranks *r);
+/* A rank that is in the midst of its MPI calls, here; -1: there is none. */
 int ranks_communicating(const struct ranks *r);
 /* Signal the process groups of all that run here. */
 void ranks_signal(struct ranks *r, int number);

@@ -49,6 +49,8 @@ CASES = [
     ("tags", "os/a.c", "struct a {\n    int i;\n};\n/* union a { */\nunion a {\n    int i;\n};\n",
      "os/a.c:1: the tag a is also defined at os/a.c:5"),
     ("tags", "os/a.h", "#define A(tag) \\\n    struct tag { \\\n    }\nstruct tag {\n};\n", None),
+    ("reach", "os/a.c", "#include \"os/a.h\"\nint a;\n", None),
+    ("reach", "bnr/run/run_names.c", "int a;\n", "reaches 0 headers: lower its ceiling of 64"),
     ("words", "os/a.c", "/* Say what follows. */\nint a; /* what is, what was */\nchar *b = \"what is\";\n",
      None),
     ("words", "os/a.c", "/* " + "what is sent, of which there is one, else " * 4 + "*/\n",

@@ -53,6 +53,17 @@ static bool is_of(int fd, const struct sockaddr_in *ours, const struct sockaddr_
            (!getpeername(fd, (struct sockaddr *)&peer, &peer_len) && is_same(&peer, theirs));
 }
 
+/* The next descriptor in a folder of this process's that is a connection of ours or to theirs; -1: no more. */
+static int next_of(DIR *all, const struct sockaddr_in *ours, const struct sockaddr_in *theirs)
+{
+    for (const struct dirent *entry; (entry = readdir(all));) {
+        int fd = atoi(entry->d_name);
+        if (is_of(fd, ours, theirs))
+            return fd;
+    }
+    return -1;
+}
+
 /* The limit of SO_RCVBUF is often lower; a wish to be woken late gives room beyond it. */
 static void widen(int fd)
 {
@@ -97,13 +108,10 @@ void ofi_sockets_find(struct ofi *ofi, const void *peer, size_t len)
         return;
     memcpy(&ours, ofi->address, sizeof(ours));
     memcpy(&theirs, peer, sizeof(theirs));
-    for (const struct dirent *entry; (entry = readdir(all));) {
-        int fd = atoi(entry->d_name);
-        if (is_of(fd, &ours, &theirs)) {
-            widen(fd);
-            (void)epoll_ctl(ofi->socket, EPOLL_CTL_ADD, fd, &news); /* it may be there already */
-            (void)epoll_ctl(ofi->room, EPOLL_CTL_ADD, fd, &room);
-        }
+    for (int fd; (fd = next_of(all, &ours, &theirs)) >= 0;) {
+        widen(fd);
+        (void)epoll_ctl(ofi->socket, EPOLL_CTL_ADD, fd, &news); /* it may be there already */
+        (void)epoll_ctl(ofi->room, EPOLL_CTL_ADD, fd, &room);
     }
     closedir(all);
 }
@@ -122,12 +130,10 @@ static bool find_address(const struct ofi *ofi, fi_addr_t to, struct sockaddr_in
 bool ofi_sockets_lead(const struct ofi *ofi, fi_addr_t to)
 {
     struct sockaddr_in nobody = {0}, theirs = {0};
-    bool leads = false;
     DIR *all = find_address(ofi, to, &theirs) ? opendir("/proc/self/fd") : NULL;
     if (!all)
         return false;
-    for (const struct dirent *entry; !leads && (entry = readdir(all));)
-        leads = is_of(atoi(entry->d_name), &nobody, &theirs);
+    bool leads = next_of(all, &nobody, &theirs) >= 0;
     closedir(all);
     return leads;
 }

@@ -62,8 +62,8 @@ static int check_accumulate(struct win *win, struct win_op *op)
         return win_error(win, MPI_ERR_TYPE, op->function,
                          "the target datatype mixes types: all elements must be of one predefined "
                          "type");
-    bool moves = op->how->code == OP_CODE_REPLACE || op->how->code == OP_CODE_NO_OP;
-    if (op->basic && op->count && !moves && op_check(op->how, op->basic->handle))
+    const struct win_elements how = {.type = op->basic, .op = op->how};
+    if (op->basic && op->count && !win_may_apply(&how, true, false))
         return win_error(win, MPI_ERR_OP, op->function,
                          "the operation is not defined on the elements of the target datatype");
     return MPI_SUCCESS;

@@ -41,10 +41,16 @@ static bool is_number(const char *value)
     return *value && strlen(value) < 19 && strspn(value, "0123456789") == strlen(value);
 }
 
+/* The alignment that a value asks for; 0: it is none. */
+static uint64_t alignment(const char *value)
+{
+    uint64_t align = is_number(value) ? strtoull(value, NULL, 10) : 0;
+    return align <= ALIGN_MAX && !(align & (align - 1)) ? align : 0;
+}
+
 static bool is_alignment(const char *value)
 {
-    unsigned long long align = is_number(value) ? strtoull(value, NULL, 10) : 0;
-    return align && align <= ALIGN_MAX && !(align & (align - 1));
+    return alignment(value) != 0;
 }
 
 static bool is_text(const char *value)
@@ -84,8 +90,8 @@ uint64_t win_hint_align(const struct info *info)
     char text[32];
     if (!info || info_read(info, "mpi_minimum_memory_alignment", text, sizeof(text)) < 0)
         return ALIGN_MIN;
-    unsigned long long align = strtoull(text, NULL, 10);
-    return align > ALIGN_MIN && align <= ALIGN_MAX && !(align & (align - 1)) ? align : ALIGN_MIN;
+    uint64_t align = alignment(text);
+    return align > ALIGN_MIN ? align : ALIGN_MIN;
 }
 
 void win_read_hints(struct win *win, const struct info *info)

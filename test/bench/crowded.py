@@ -70,9 +70,9 @@ def find(options, folder):
             print(f"{mpi.name} is not installed", file=sys.stderr)
             continue
         for source, programs in PROGRAMS.items():
-            problem = peers.build(mpi, source, folder, programs, [])
-            if problem:
-                sys.exit(f"crowded: {mpi.name}: {problem}")
+            problems = peers.build(mpi, source, folder, programs, [])
+            if problems:
+                sys.exit(f"crowded: {mpi.name}: {problems[0]}")
         found.append(mpi)
     return found
 

@@ -53,9 +53,9 @@ def measure(given, hosts, by):
     every = [mpi for mpi in (peers.ours(f"{given.build}/stage"), peers.mpich(), peers.openmpi()) if peers.present(mpi)]
     with tempfile.TemporaryDirectory(dir=given.build) as folder:
         for mpi in every:
-            failed = peers.build(mpi, HERE.parent, folder, ["dynamic"], [])
-            if failed:
-                sys.exit(f"dynamic: {mpi.name}: {failed}")
+            problems = peers.build(mpi, HERE.parent, folder, ["dynamic"], [])
+            if problems:
+                sys.exit(f"dynamic: {mpi.name}: {problems[0]}")
         taken = {(mpi.name, case): [] for mpi in every for case in CASES}
         for _ in range(given.rounds):
             for mpi in every:

@@ -30,7 +30,7 @@ SLOW = {"stopped": ("kill -STOP $(pidof vireod ulfm_random)", LIVENESS_MS / 2000
         "unplugged": ("ip link set eth0 down", LIVENESS_MS / 5000, "ip link set eth0 up")}
 LOOK = "ps -eo pid=,stat=,args= | grep -v ' Z' | grep -E 'vireod|ulfm_random' | grep -v grep"
 END = re.compile(r"mpiexec: rank (\d+) on (\S+) \(pid \d+\) (was killed by signal 9 \(Killed\)|exited with code [31]|was lost with its "
-                 r"host, of which nothing is heard any more)(?:; the job goes on)?$", re.M)
+                 r"host, of which nothing is heard any more)(?:; the job goes on$|$(?!(?s:.*)^mpiexec: rank \d+ on ))", re.M)
 
 
 def enter(host, *words):

@@ -20,8 +20,8 @@ LET_GO = {"VIREO_CHANNELS": "tcp,loopback", "VIREO_CONNECTIONS_MOST": "1", "VIRE
 PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []), (LET_GO, []), (LOCAL, ["--pretend-hosts", "2"]),
           ({**LOCAL, **REGION}, ["--pretend-hosts", "3"])]  # settings, options
 FABRIC = ({"VIREO_CHANNELS": "ofi,loopback", "VIREO_CHANNEL_PARAMS": "ofi.provider=tcp;ofi_rxm,ofi.address=127.0.0.1"}, [])
-DIED = re.compile(r"mpiexec: rank \d+ on \S+ \(pid \d+\) (was killed by signal 9 \(Killed\)|exited with code 3)(?:; the job goes on)?$",
-                  re.M)
+DIED = re.compile(r"mpiexec: rank \d+ on \S+ \(pid \d+\) (was killed by signal 9 \(Killed\)|exited with code 3)"
+                  r"(?:; the job goes on$|$(?!(?s:.*)^mpiexec: rank \d+ on ))", re.M)  # the job may end with the last
 STATUS = {"w": 137, "e": 3}  # of mpiexec, by how the first has died
 
 

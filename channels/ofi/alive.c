@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Whether the process of a link lives, where nobody else tells. The launcher tells of the ends of this job's
+ * Asks whether the process of a link lives. The launcher tells of the ends of this job's
  * processes, but not of another job's, and libfabric tells nothing until something is sent. So now and then such a
  * peer is sent a CREDIT, of none if none is owed. A fabric that knows of the end answers by an error. Provider
  * tcp;ofi_rxm tries to connect anew instead, and has no room until then. Over provider shm the address tells.
@@ -44,7 +44,7 @@ bool ofi_alive_goes_on(struct ofi_link *link, uint64_t now_ns)
     bool is_open = link->state == OFI_OPEN;
     if (link->ended || link->broken)
         return false;
-    /* Without a connection that the process has made, its own leads here; where it takes nothing, bytes wait there. */
+    /* A connection leads there, or one of the peer's leads here, and bytes wait in it while the peer takes nothing. */
     if (ofi_sockets_lead(ofi, link->say.to) || (is_open && !ofi_sockets_are_out(ofi))) {
         *(is_open ? &link->unsaid_ns : &link->since_ns) = now_ns;
         return true;

@@ -122,7 +122,7 @@ int ofi_link_say(struct ofi *ofi, struct ofi_say *say, struct ofi_link *link,
 void ofi_alive_begin(struct ofi_link *link);
 /* Whether it is seen to now and then that the process of this one lives. */
 bool ofi_alive_asks(const struct ofi_link *link);
-/* Whether its process has ended, as the address tells; what that has left is removed. */
+/* Whether its process has ended, by its address. Then its leftovers are removed. */
 bool ofi_alive_has_ended(const struct ofi_link *link);
 /* When an open link is to be taken for lost, as the fabric has no room for its words; UINT64_MAX: never. */
 uint64_t ofi_alive_limit(const struct ofi_link *link);

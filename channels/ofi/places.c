@@ -85,7 +85,7 @@ bool ofi_places_has_ended(const struct ofi *ofi, fi_addr_t to)
     return place && has_ended(place);
 }
 
-/* What such processes have sent is taken first: the provider looks for their addresses then. */
+/* Take messages of ended processes first: the provider looks up their addresses then. */
 static void remove_ended(struct ofi *ofi)
 {
     struct ofi_place *place, *next;

@@ -4,8 +4,8 @@
  * Groups: ordered sets of processes. A process is (group id, rank) of the
  * process group that it was started in. Ranks that form a regular range are
  * kept as (first, stride); others as a list. Nothing of size O(ranks) is made
- * for a range until a communicator over it is used. What communicators need of their members lies in
- * their group, which those share that are made of each other: its VCs, and the hosts.
+ * for a range until a communicator over it is used. Communicators that are made of each other share
+ * a group, and with it the VCs and hosts of its members.
  */
 #ifndef MPI_GROUP_H
 #define MPI_GROUP_H

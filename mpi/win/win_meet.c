@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What all members of a window do together; see win_meet.h. */
+/* Collectives over the members of a window; see win_meet.h. */
 #include "mpi/win/win_meet.h"
 
 #include <string.h>

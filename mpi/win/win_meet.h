@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What all members of a window do together. All call it; each function returns MPI_SUCCESS or an error class. */
+/* Collectives over the members of a window. All call it; each function returns MPI_SUCCESS or an error class. */
 #ifndef MPI_WIN_MEET_H
 #define MPI_WIN_MEET_H
 

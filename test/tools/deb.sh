@@ -5,8 +5,9 @@
 #
 #     deb.sh FOLDER
 #
-# FOLDER holds the packages, as ./bootstrap deb makes them; lintian looks at them first, if it is installed. By root, for the Debian is made by debootstrap, in a
-# temporary folder, and what runs there has its own mounts and processes. It takes a few minutes.
+# FOLDER holds the packages, as ./bootstrap deb makes them; lintian looks at them first, if it is installed. By root, for
+# the Debian is made by debootstrap, in a temporary folder, and what runs there has its own mounts and processes. It takes
+# a few minutes.
 set -eu
 folder=$(cd "${1:?usage: deb.sh FOLDER}" && pwd)
 top=$(cd "$(dirname "$0")/../.." && pwd)

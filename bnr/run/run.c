@@ -185,6 +185,7 @@ void run_take_end(struct run *run, int rank, const struct job_facts *facts)
     int status = facts->status;
     enum job_cause cause;
     struct job_step step = job_rank_ended(&run->job, facts, &cause);
+    run->has_tolerated |= facts->tolerant;
     run_explain_end(run, rank, facts, cause);
     if (run->plan->verbose)
         stdio_say(run->stdio, "mpiexec: rank %d (pid %d) %s %d\n", rank, run_pid_of(run, rank),

@@ -79,6 +79,7 @@ struct run {
     bool is_ready, is_good; /* of its daemons: all have been heard of; all are there */
     bool has_table, has_ask;
     bool *is_over;                            /* by rank: it has ended */
+    bool has_tolerated;                       /* a rank that has ended had asked that others go on after failures */
     struct run_name *names;                   /* that ranks have published */
     struct run_name_call *name_calls;         /* that wait for answers of daemons */
     uint32_t name_number;                     /* of the last such call */

@@ -85,7 +85,7 @@ static void wide_ended(void *arg, int rank, const struct rollup_run *end)
     }
     if (end->flags & ROLLUP_NODE_LOST) { /* nobody knows what it had asked for: some rank has, or not */
         facts.status = SIGKILL;
-        facts.tolerant = run_some_tolerate(run);
+        facts.tolerant = run->has_tolerated || run_some_tolerate(run);
     }
     run_take_end(run, rank, &facts);
 }

@@ -138,10 +138,27 @@ def play(build, seed, folder):
     return name, wrong
 
 
+def play_late(build, folder):
+    """All ranks of a host are named that is lost when the rank that asked for failures has ended. Returns as play()."""
+    err = folder / "err"
+    with err.open("w") as say:
+        job = subprocess.Popen([f"{build}/bnr/mpiexec", "--launcher-cmd", f"{ENTER} enter %h", "--set", f"liveness_ms={LIVENESS_MS}",
+                                "--timeout", str(LIMIT_S), "-host", f"{HOSTS[0]}:1,{HOSTS[1]}:2", "-n", "3",
+                                f"{build}/test/fault/lost_late"], stdin=subprocess.DEVNULL, stderr=say)
+        await_begin(job, err)
+        enter(HOSTS[1], "sh", "-c", "kill -9 $(pidof vireod lost_late)")
+        job.wait(LIMIT_S + 20)
+    named = sorted(int(rank) for rank, _, _ in END.findall(err.read_text()))
+    return "late", None if named == [1, 2] and job.returncode == 137 else f"status {job.returncode}, {named}: {err.read_text()}"
+
+
 def main(build, jobs=6, first=None):
     first = random.randrange(1 << 30) if first is None else int(first)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
+        name, wrong = play_late(build, pathlib.Path(folder))
+        failed += wrong is not None
+        print(f"{'not ok' if wrong else 'ok'}: {name}" + (f": {wrong}" if wrong else ""), flush=True)
         for seed in range(first, first + int(jobs)):
             begin = time.monotonic()
             name, wrong = play(build, seed, pathlib.Path(folder))

@@ -98,6 +98,8 @@ static void post(struct io_counter *counter)
         if (request) {
             request->state = counter;
             more = !mpid_when_done(&request->dev, on_question);
+            if (more) /* it is taken below, and may be the last */
+                counter->listening = NULL;
         }
         os_unlock(&counter->lock);
         if (!request)

@@ -724,6 +724,8 @@ static void post(struct win_server *server)
         if (request) {
             request->state = server;
             more = !mpid_when_done(&request->dev, on_question);
+            if (more) /* it is taken below, and may be the last */
+                server->listening = NULL;
         }
         os_unlock(&server->lock);
         if (!request)

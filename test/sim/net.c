@@ -265,13 +265,15 @@ static int64_t now_ns(void)
 void sim_enter(struct sim *s, uint32_t node)
 {
     heap_charge(&s->nodes[node].heap);
-    s->entered_ns = now_ns();
+    if (s->settings.is_counted)
+        s->entered_ns = now_ns();
 }
 
 void sim_leave(struct sim *s, uint32_t node, int rc)
 {
     heap_charge(NULL);
-    s->nodes[node].engine_ns += now_ns() - s->entered_ns;
+    if (s->settings.is_counted)
+        s->nodes[node].engine_ns += now_ns() - s->entered_ns;
     if (rc)
         sim_fail(s, node, "no call fails: %d", rc);
     sim_carry_out(s, node);

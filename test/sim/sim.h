@@ -51,7 +51,7 @@ struct sim_settings {
     bool has_flow; /* streams too: flow.c */
     bool is_lazy; /* too much is put for any fence to collect it */
     bool is_hostile;                /* messages go through bytes and back */
-    bool is_counted; /* each node has copies of its own of what it sends and takes, and its memory is counted */
+    bool is_counted; /* each node has copies of its own of what it sends and takes; its memory and time are counted */
     const struct sim_acts *acts;
 };
 

@@ -18,6 +18,7 @@
 #include "include/channel_help.h"
 #include "os/random.h"
 #include "os/memory/segment.h"
+#include "os/memory/zeroes.h"
 #include "os/settings.h"
 #include "os/valgrind.h"
 #include "slots.h"
@@ -505,6 +506,25 @@ static void retire(struct shm *shm)
     visit_callers(shm, turn_away);
 }
 
+/* ---- tables by rank of the host ---- */
+
+static size_t tables_size(const struct chan_env *env)
+{
+    return (size_t)env->local_ranks * (3 * sizeof(struct shm_link *) + 1);
+}
+
+static int make_tables(struct shm *shm)
+{
+    size_t ranks = (size_t)shm->env->local_ranks;
+    shm->links = os_zeroes_get(tables_size(shm->env));
+    if (!shm->links)
+        return -ENOMEM;
+    shm->contacts = shm->links + ranks;
+    shm->listening = shm->contacts + ranks;
+    shm->unable = (uint8_t *)(shm->listening + ranks);
+    return 0;
+}
+
 static void shm_close(struct chan *base)
 {
     struct shm *shm = (struct shm *)base;
@@ -517,10 +537,7 @@ static void shm_close(struct chan *base)
     os_segment_unmap(shm->mine, shm->layout.size);
     os_segment_unmap(shm->spare, SHM_HEADER_SIZE);
     shm_bell_close(shm);
-    free(shm->links);
-    free(shm->unable);
-    free(shm->contacts);
-    free(shm->listening);
+    os_zeroes_put(shm->links, tables_size(shm->env));
     free(shm);
 }
 
@@ -545,14 +562,9 @@ static int shm_open_channel(struct chan **out, const struct chan_env *env, char 
     shm->base.fd = shm->bell = -1;
     shm->env = env;
     shm->sink = env->sink;
-    shm->links = calloc((size_t)env->local_ranks, sizeof(*shm->links));
-    shm->contacts = calloc((size_t)env->local_ranks, sizeof(*shm->contacts));
-    shm->listening = calloc((size_t)env->local_ranks, sizeof(*shm->listening));
-    shm->unable = calloc((size_t)env->local_ranks, sizeof(*shm->unable));
-    if (!shm->links || !shm->contacts || !shm->listening || !shm->unable) {
-        rc = -ENOMEM;
+    rc = make_tables(shm);
+    if (rc)
         goto error;
-    }
     rc = map_own(shm, why, size);
     if (rc)
         goto error;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mpi/store.h"
+#include "os/memory/zeroes.h"
 
 static struct store store = {.lock = OS_LOCK_INIT};
 static struct process me;
@@ -56,6 +57,11 @@ void group_ref(struct group *group)
         object_ref(&group->object);
 }
 
+static size_t vcs_size(const struct group *group)
+{
+    return (size_t)group->size * sizeof(struct vc *);
+}
+
 void group_unref(struct group *group)
 {
     if (!group || group == group_empty || !object_unref(&group->object))
@@ -68,7 +74,7 @@ void group_unref(struct group *group)
     for (int i = 0; i < group->used_count; i++)
         mpid_vc_put(vcs[group->used[i]]);
     free(group->used);
-    free(vcs);
+    os_zeroes_put(vcs, vcs_size(group));
     store_free(&store, group);
 }
 
@@ -169,14 +175,14 @@ struct vc **group_vcs(struct group *group)
     struct vc **vcs = atomic_load_explicit(&group->vcs, memory_order_acquire);
     if (vcs)
         return vcs;
-    /* Zero pages that are never touched take no memory. */
-    vcs = calloc((size_t)(group->size ? group->size : 1), sizeof(*vcs));
+    size_t size = vcs_size(group);
+    vcs = os_zeroes_get(size);
     if (!vcs)
         return NULL;
     struct vc **before = NULL;
     if (atomic_compare_exchange_strong(&group->vcs, &before, vcs))
         return vcs;
-    free(vcs);
+    os_zeroes_put(vcs, size);
     return before;
 }
 

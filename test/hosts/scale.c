@@ -10,13 +10,15 @@
  * With "memory" all it does is to print how much that is before the first message. With "deaths" each rank prints "pid RANK PID". The line on stdin says how many ranks are to die; the others wait until
  * they know of that, and go on in a communicator of their own.
  */
-#include <mpi-ext.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 enum { TIMES = 10, KINDS = 2 };
 
@@ -154,6 +156,7 @@ static void exchange(void)
     (void)say(MPI_COMM_WORLD, "alltoall", began);
 }
 
+#if __has_include(<mpi-ext.h>)
 /* Wait until so many are known to be dead. */
 static void await(int deaths)
 {
@@ -185,6 +188,12 @@ static void deaths(void)
     (void)say(left, "shrunk", began);
     MPI_Comm_free(&left);
 }
+#else
+static void deaths(void)
+{
+    fail("this MPI has mpi-ext.h");
+}
+#endif
 
 int main(int argc, char **argv)
 {

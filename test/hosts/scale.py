@@ -3,11 +3,12 @@
 """A large job on many hosts does what a small one does; what that takes is printed.
 
 usage: test/hosts/run HOSTS -- scale.py BUILD [RANKS-A-HOST [LIVENESS-MS]]
+       test/hosts/run HOSTS -- scale.py hydra [RANKS-A-HOST]
 
 mpiexec has the first host for itself, so all that goes in and out there is what the root of the daemons says and hears;
 it is counted in frames of the network. One job starts, has barriers, allreduces, first messages of random pairs and an
 all-to-all of four bytes, and ends. Of a second one a rank is killed, of a third a host is lost, and the others go on. Of a
-fourth a rank is killed, and all end. Nothing may be left.
+fourth a rank is killed, and all end. Nothing may be left. With hydra the first job alone runs, of Debian's MPICH.
 """
 import os
 import pathlib
@@ -15,6 +16,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ENTER = os.environ["HOSTS_PROGRAM"]
@@ -22,6 +24,15 @@ HOSTS = os.environ["HOSTS_LIST"].split(",")
 LIMIT_S = 280
 LEFT_S = 20
 PAIRS = 4
+DAEMON = "vireod"
+ANOTHER_S = 30  # that another MPI may take for its end
+# Hydra calls it as ssh: options, the host, words of a command.
+LAUNCHER = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+host=$1
+shift
+exec "$HOSTS_PROGRAM" enter "$host" sh -c "$*"
+"""
 COUNTS = re.compile(r"eth0:" + r" +(\d+)" * 16)
 LOOK = "ps -eo pid=,stat=,args= | grep -v ' Z' | grep -E 'vireod|scale' | grep -v -e grep -e scale.py"
 PRIVATE = re.compile(r"^Private_(?:Clean|Dirty): +(\d+)", re.M)
@@ -45,15 +56,13 @@ def private(text):
 class Job:
     """A job, and what rank 0 has said of it."""
 
-    def __init__(self, build, each, *words, options=()):
+    def __init__(self, launcher, program, each, *words):
         self.ranks = each * (len(HOSTS) - 1)
         self.began = self.last = time.monotonic()
         self.before, self.heard, self.pids = traffic(), {}, {}
         places = ",".join(f"{host}:{each}" for host in HOSTS[1:])
-        self.process = subprocess.Popen(
-            [f"{build}/bnr/mpiexec", "--launcher-cmd", f"{ENTER} enter %h", "--timeout", str(LIMIT_S), *options,
-             "-host", places, "-n", str(self.ranks), f"{build}/test/hosts/scale", *words],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([*launcher, places, "-n", str(self.ranks), program, *words], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def fail(self, what):
         self.process.terminate()
@@ -84,6 +93,15 @@ class Job:
         self.process.stdin.flush()
         self.last = time.monotonic()
 
+    def end_of_another(self):
+        """The end of a job that is not ours, if it comes."""
+        try:
+            self.process.communicate(timeout=ANOTHER_S)
+            self.row("ended")
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            print(f"| ended | not within {ANOTHER_S} | | | |")
+
     def end(self, status):
         said = self.process.stderr.read()
         if self.process.wait() != status:
@@ -92,13 +110,19 @@ class Job:
         return said
 
 
+def start(build, each, *words, options=()):
+    """A job of ours."""
+    return Job([f"{build}/bnr/mpiexec", "--launcher-cmd", f"{ENTER} enter %h", "--timeout", str(LIMIT_S), *options, "-host"],
+               f"{build}/test/hosts/scale", each, *words)
+
+
 def host_of(rank, each):
     return HOSTS[1 + rank // each]
 
 
-def memory(job):
+def memory(job, daemon):
     """KiB that mpiexec has for itself, and some daemons."""
-    show = "cat /proc/$(pidof vireod | tr ' ' '\\n' | sort -n | head -n 1)/smaps_rollup"
+    show = f"cat /proc/$(pidof {daemon} | tr ' ' '\\n' | sort -n | head -n 1)/smaps_rollup"
     daemons = [private(enter(host, "sh", "-c", show)) for host in {HOSTS[1], HOSTS[len(HOSTS) // 2], HOSTS[-1]}]
     return private(pathlib.Path(f"/proc/{job.process.pid}/smaps_rollup").read_text()), statistics.median(daemons)
 
@@ -117,24 +141,37 @@ def head(name):
     print(f"\n{name}:\n\n| | s | of the slowest rank | frames at mpiexec | bytes |\n|---|---|---|---|---|", flush=True)
 
 
-def work(build, each):
-    head("a job")
-    job = Job(build, each, str(PAIRS))
+def work(job, daemon):
+    """Follow the first job, whose daemons have that name."""
     for name in ("started", "barriers", "allreduces", "pairs", "alltoall", "measured"):
         job.hear(name)
         if name == "measured":
-            root, daemon = memory(job)
+            needs = memory(job, daemon)
         job.answer()
-    job.end(0)
+    if daemon == DAEMON:
+        job.end(0)
+    else:
+        job.end_of_another()
     for name in ("at first", "at last"):
         print(f"a rank {name}: {job.heard['memory ' + name]} KiB (least, median, most)")
-    print(f"mpiexec: {root} KiB, a daemon: {daemon} KiB", flush=True)
+    print(f"mpiexec: {needs[0]} KiB, a daemon: {needs[1]} KiB", flush=True)
+
+
+def work_under_hydra(each):
+    with tempfile.TemporaryDirectory(dir=pathlib.Path(ENTER).parent) as folder:  # each host has a /tmp of its own
+        launcher, program = pathlib.Path(folder) / "launcher", f"{folder}/scale"
+        launcher.write_text(LAUNCHER)
+        launcher.chmod(0o755)
+        subprocess.run(["mpicc.mpich", "-O2", "-o", program, pathlib.Path(__file__).with_name("scale.c")], check=True)
+        head("a job of MPICH under Hydra")
+        work(Job(["timeout", str(LIMIT_S), "mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", str(launcher), "-hosts"], program,
+                 each, str(PAIRS)), "hydra_pmi_proxy")
 
 
 def deaths(build, each, way, liveness):
     """Some ranks die, and the others go on."""
     head(f"a {'rank is killed' if way == 'rank' else 'host is lost'}")
-    job = Job(build, each, "deaths", options=("--set", f"liveness_ms={liveness}"))
+    job = start(build, each, "deaths", options=("--set", f"liveness_ms={liveness}"))
     job.hear("started")
     while len(job.pids) < job.ranks:
         words = job.process.stdout.readline().split()
@@ -159,7 +196,7 @@ def deaths(build, each, way, liveness):
 def all_end(build, each):
     """A rank is killed, and the job with it."""
     head("a rank is killed, and all end")
-    job = Job(build, each)
+    job = start(build, each)
     job.hear("started")
     enter(HOSTS[-1], "sh", "-c", "kill -9 $(pidof scale | tr ' ' '\\n' | head -n 1)")
     job.last = time.monotonic()
@@ -168,7 +205,11 @@ def all_end(build, each):
 
 def main(build, each="16", liveness="10000"):
     print(f"{int(each) * (len(HOSTS) - 1)} ranks on {len(HOSTS) - 1} hosts, {each} on each")
-    work(build, int(each))
+    if build == "hydra":
+        work_under_hydra(int(each))
+        return
+    head("a job")
+    work(start(build, int(each), str(PAIRS)), DAEMON)
     deaths(build, int(each), "rank", liveness)
     deaths(build, int(each), "host", liveness)
     all_end(build, int(each))

@@ -243,7 +243,7 @@ static int read_queue(struct ofi *ofi)
         post_some(ofi, count > 0);
         if (count <= 0)
             break;
-        ofi->futile = ofi->looks = 0;
+        ofi->futile = ofi->looks = ofi->glances = 0;
         if (ofi->has_looked)
             ofi_fabric_surprised(ofi);
         for (ssize_t k = 0; k < count; k++)

@@ -130,7 +130,7 @@ struct ofi {
     int room;                /* one in that set, which tells once when one of them has room again */
     uint64_t complete;       /* when the send of a packet is: FI_TRANSMIT_COMPLETE, or FI_INJECT_COMPLETE */
     bool untold;             /* the provider may have to make progress although nothing tells of that */
-    int looks;               /* during sleep, since there was news */
+    int looks, glances;      /* during sleep, since there was news */
     bool has_looked;         /* since it slept last */
     int epoll, timer;        /* for sleeping */
     int watched_fds[OFI_WATCHED], watched_count; /* of the completion queue, in epoll */

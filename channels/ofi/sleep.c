@@ -20,7 +20,8 @@ enum {
     SETTLES = 16, /* waits of a millisecond */
     FUTILE = 16,  /* times that descriptors tell of news, without any */
     FUTILE_OF_SET = 1024, /* the same of a set of connections, which tell of each part of a long message */
-    LOOKS = 6     /* after each, the time until the next one doubles */
+    LOOKS = 6,    /* after each, the time until the next one doubles */
+    GLANCES = 6   /* likewise, where nothing tells of any news */
 };
 static const uint64_t soon_ns = 1000000; /* until another look at what nothing tells of */
 
@@ -128,8 +129,11 @@ static int arm_queue(struct ofi *ofi)
 /* When to look although nothing tells of news; UINT64_MAX: never. */
 static uint64_t next_look(struct ofi *ofi, bool soon)
 {
-    if (soon)
-        return chan_now_ns() + soon_ns;
+    if (soon) { /* sleep about as long as there was no news, so that an answer is not awaited for much longer */
+        uint64_t glance_ns = soon_ns >> (GLANCES - ofi->glances);
+        ofi->glances += ofi->glances < GLANCES;
+        return chan_now_ns() + glance_ns;
+    }
     if (!ofi->untold)
         return UINT64_MAX;
     uint64_t after_ns = soon_ns << ofi->looks;

@@ -329,7 +329,9 @@ static struct win_run hold_back(struct draft *d)
 {
     uint64_t part = carries(d) && d->op->basic ? d->head.bytes % (uint64_t)d->op->basic->size : 0;
     struct win_run *last = &d->runs[d->head.runs - 1];
-    last->len -= part;
+    if (!part)
+        return (struct win_run){0, 0};
+    last->len -= part; /* that of a row is no part of an element */
     d->head.bytes -= part;
     d->head.runs -= !last->len;
     return (struct win_run){last->offset + (int64_t)last->len, part};
@@ -377,9 +379,8 @@ static uint64_t room(const struct draft *d)
     return whole - d->head.bytes;
 }
 
-static int add_run(void *arg, int64_t offset, int64_t len)
+static int add_run(struct draft *d, int64_t offset, int64_t len)
 {
-    struct draft *d = arg;
     uint64_t left = (uint64_t)len, most = d->limit - d->at - d->head.bytes;
     left = left < most ? left : most;
     while (left) {
@@ -397,6 +398,42 @@ static int add_run(void *arg, int64_t offset, int64_t len)
         left -= now;
     }
     return 0;
+}
+
+/* Put as many runs of a row into the question as there is room for. Returns their number, which may be 0: each has to
+ * be added by itself then. */
+static int64_t add_part(struct draft *d, const struct type_row *row)
+{
+    uint64_t len = (uint64_t)row->len, most = d->limit - d->at - d->head.bytes, space = room(d);
+    uint64_t size = carries(d) && d->op->basic ? (uint64_t)d->op->basic->size : 1;
+    if (len % size || d->head.bytes % size || d->head.runs + 2 > WIN_RUNS_MAX)
+        return 0;
+    space = space < WIN_PACKED_MAX ? space : WIN_PACKED_MAX;
+    uint64_t count = (space < most ? space : most) / len;
+    count = count < (uint64_t)row->count ? count : (uint64_t)row->count;
+    if (count < 2)
+        return 0;
+    struct win_row rest = {row->stride, count};
+    d->runs[d->head.runs++] = (struct win_run){row->offset, len | WIN_ROW};
+    memcpy(&d->runs[d->head.runs++], &rest, sizeof(rest));
+    d->head.bytes += len * count;
+    return (int64_t)count;
+}
+
+static int add_row(void *arg, const struct type_row *row)
+{
+    struct type_row left = *row;
+    int rc = 0;
+    while (left.count && !rc) {
+        int64_t count = left.count > 1 ? add_part(arg, &left) : 0;
+        if (!count) {
+            rc = add_run(arg, left.offset, left.len);
+            count = 1;
+        }
+        left.count -= count;
+        left.offset += count * left.stride;
+    }
+    return rc;
 }
 
 /* A long put to one place: its data go in a message of their own, as they lie. */
@@ -500,7 +537,7 @@ static int start(struct draft *d)
         return compare(d);
     if (op->kind == WIN_OP_PUT && together && d->limit > WIN_LONG_MIN)
         return put_long(d);
-    int rc = type_runs(op->target_type, op->count, add_run, d);
+    int rc = type_rows(op->target_type, op->count, add_row, d);
     return rc ? rc : send_part(d);
 }
 

@@ -60,6 +60,30 @@ static void refuse(const struct win_question *q, int error)
         win_server_answer(q->server, q->origin->rank, q->head.tag, NULL, 0, NULL);
 }
 
+/* Equal runs, as struct win_run and struct win_row have them; count 1: a single one. */
+struct series {
+    struct win_run run;
+    struct win_row rest;
+};
+
+/* The next row of a question, from unit 0 on. */
+static bool next_row(const struct win_question *q, uint32_t *unit, struct series *row)
+{
+    if (*unit == q->head.runs)
+        return false;
+    *row = (struct series){q->runs[(*unit)++], {0, 1}};
+    if (!(row->run.len & WIN_ROW))
+        return true;
+    row->run.len &= ~WIN_ROW;
+    memcpy(&row->rest, &q->runs[(*unit)++], sizeof(row->rest));
+    return true;
+}
+
+static struct win_run run_of(const struct series *row, uint64_t nth)
+{
+    return (struct win_run){row->run.offset + (int64_t)nth * row->rest.stride, row->run.len};
+}
+
 /* The bytes of a run, or NULL: they are not in the window. */
 static unsigned char *place_of(const struct win_question *q, const struct win_run *run)
 {
@@ -73,20 +97,49 @@ static unsigned char *place_of(const struct win_question *q, const struct win_ru
     return good && win_has(win, address, run->len) ? (unsigned char *)address : NULL;
 }
 
+/* A window that has the first and the last run of a row has all of it, but for a dynamic one. */
 static bool all_there(const struct win_question *q)
 {
-    for (uint32_t i = 0; i < q->head.runs; i++)
-        if (!place_of(q, &q->runs[i]))
-            return false;
+    struct series row;
+    bool has_gaps = q->win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    for (uint32_t unit = 0; next_row(q, &unit, &row);) {
+        uint64_t step = has_gaps || row.rest.count == 1 ? 1 : row.rest.count - 1;
+        for (uint64_t i = 0; i < row.rest.count; i += step) {
+            struct win_run run = run_of(&row, i);
+            if (!place_of(q, &run))
+                return false;
+        }
+    }
     return true;
+}
+
+/* Numbers of the commonest size are copied by one instruction each. */
+static void copy(unsigned char *to, const unsigned char *from, uint64_t len)
+{
+    if (len == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, len);
 }
 
 static void put(const struct win_question *q)
 {
     const unsigned char *from = q->data;
-    for (uint32_t i = 0; i < q->head.runs; i++) {
-        memcpy(place_of(q, &q->runs[i]), from, q->runs[i].len);
-        from += q->runs[i].len;
+    struct series row;
+    for (uint32_t unit = 0; next_row(q, &unit, &row);) {
+        unsigned char *first = place_of(q, &row.run);
+        for (uint64_t i = 0; i < row.rest.count; i++, from += row.run.len)
+            copy(first + (int64_t)i * row.rest.stride, from, row.run.len);
+    }
+}
+
+static void take_runs(const struct win_question *q, unsigned char *to)
+{
+    struct series row;
+    for (uint32_t unit = 0; next_row(q, &unit, &row);) {
+        const unsigned char *first = place_of(q, &row.run);
+        for (uint64_t i = 0; i < row.rest.count; i++, to += row.run.len)
+            copy(to, first + (int64_t)i * row.rest.stride, row.run.len);
     }
 }
 
@@ -131,19 +184,16 @@ static void put_long(const struct win_question *q)
 
 static void get(const struct win_question *q)
 {
-    unsigned char *packed, *to;
+    unsigned char *packed;
     if (q->head.runs == 1) {
         win_server_answer(q->server, q->origin->rank, q->head.tag, place_of(q, q->runs), q->head.bytes, NULL);
         return;
     }
-    if (!(packed = to = malloc(q->head.bytes))) {
+    if (!(packed = malloc(q->head.bytes))) {
         refuse(q, MPI_ERR_NO_MEM);
         return;
     }
-    for (uint32_t i = 0; i < q->head.runs; i++) {
-        memcpy(to, place_of(q, &q->runs[i]), q->runs[i].len);
-        to += q->runs[i].len;
-    }
+    take_runs(q, packed);
     win_server_answer(q->server, q->origin->rank, q->head.tag, packed, q->head.bytes, packed);
 }
 
@@ -165,29 +215,46 @@ static bool elements_of(const struct win_question *q, struct win_elements *how)
     return win_may_apply(how, head->len == head->bytes, !head->len);
 }
 
+/* Whether the next run goes on with an element, of which rest bytes are to come, or begins elements that are in the
+ * window. */
+static bool is_next(const struct win_question *q, const struct type *type, struct win_run run, uint64_t *rest)
+{
+    uint64_t size = (uint64_t)type->size, end = (uint64_t)(type->true_lb + type->true_extent);
+    uint64_t piece = run.len < *rest ? run.len : *rest;
+    *rest -= piece;
+    run.offset += (int64_t)piece;
+    run.len -= piece;
+    if (!run.len)
+        return true;
+    uint64_t whole = (run.len + size - 1) / size;
+    *rest = whole * size - run.len;
+    if (*rest && type->extent == type->size)
+        return false;
+    run.len = (whole - 1) * size + (end > size ? end : size);
+    return place_of(q, &run);
+}
+
 /* Whether the runs consist of whole elements that are in the window, as win_spread() takes them: a
  * run begins an element wherever an earlier one has not begun it. */
 static bool are_elements(const struct win_question *q, const struct type *type)
 {
-    uint64_t size = (uint64_t)type->size, rest = 0;
-    uint64_t end = (uint64_t)(type->true_lb + type->true_extent);
-    for (uint32_t i = 0; i < q->head.runs; i++) {
-        struct win_run run = q->runs[i];
-        uint64_t piece = run.len < rest ? run.len : rest;
-        rest -= piece;
-        run.offset += (int64_t)piece;
-        run.len -= piece;
-        if (!run.len)
-            continue;
-        uint64_t whole = (run.len + size - 1) / size;
-        rest = whole * size - run.len;
-        if (rest && type->extent == type->size)
-            return false;
-        run.len = (whole - 1) * size + (end > size ? end : size);
-        if (!place_of(q, &run))
-            return false;
-    }
+    uint64_t rest = 0;
+    struct series row;
+    for (uint32_t unit = 0; next_row(q, &unit, &row);)
+        for (uint64_t i = 0; i < row.rest.count; i++)
+            if (!is_next(q, type, run_of(&row, i), &rest))
+                return false;
     return !rest;
+}
+
+static void spread_all(const struct win_question *q, struct win_spread *spread)
+{
+    struct series row;
+    for (uint32_t unit = 0; next_row(q, &unit, &row);)
+        for (uint64_t i = 0; i < row.rest.count; i++) {
+            struct win_run run = run_of(&row, i);
+            win_spread(spread, place_of(q, &run), run.len);
+        }
 }
 
 static void change(const struct win_question *q)
@@ -207,13 +274,31 @@ static void change(const struct win_question *q)
     if (q->head.ask == WIN_COMPARE)
         win_compare(&spread.how, place_of(q, q->runs), q->data, q->data + q->head.bytes, was);
     else
-        for (uint32_t i = 0; i < q->head.runs; i++)
-            win_spread(&spread, place_of(q, &q->runs[i]), q->runs[i].len);
+        spread_all(q, &spread);
     if (was)
         win_server_answer(q->server, q->origin->rank, q->head.tag, was, q->head.bytes, was);
 }
 
 /* ---- questions ---- */
+
+/* Add up the bytes of the runs. Returns whether these are well formed. */
+static bool count_bytes(const struct win_question *q, uint64_t *sum)
+{
+    struct series row;
+    int64_t last;
+    uint64_t len;
+    for (uint32_t unit = 0; unit < q->head.runs;) {
+        if ((q->runs[unit].len & WIN_ROW && unit + 1 == q->head.runs) || !next_row(q, &unit, &row))
+            return false;
+        uint64_t count = row.rest.count;
+        if (!row.run.len || !count || count > WIN_PACKED_MAX || __builtin_mul_overflow(row.run.len, count, &len) ||
+            __builtin_add_overflow(*sum, len, sum) ||
+            __builtin_mul_overflow(row.rest.stride, (int64_t)count - 1, &last) ||
+            __builtin_add_overflow(row.run.offset, last, &last))
+            return false;
+    }
+    return true;
+}
 
 /* Whether the parts of a question fit together. */
 static bool is_whole(const struct win_question *q, size_t len)
@@ -224,9 +309,8 @@ static bool is_whole(const struct win_question *q, size_t len)
         (head->tag && head->tag < WIN_TAG_FIRST) || head->len > WIN_DATA_MAX ||
         len != sizeof(*head) + head->runs * sizeof(struct win_run) + head->len)
         return false;
-    for (uint32_t i = 0; i < head->runs; i++)
-        if (!q->runs[i].len || __builtin_add_overflow(sum, q->runs[i].len, &sum))
-            return false;
+    if (!count_bytes(q, &sum))
+        return false;
     if (sum != head->bytes)
         return false;
     switch (head->ask) {

@@ -13,7 +13,8 @@
  *   other may choose equal numbers, so data and answers must differ
  *
  * A target handles the questions of one origin in their order. The runs say where the data lie,
- * from the displacement on, in bytes. An answer to WIN_GET, WIN_FETCH and WIN_COMPARE has as many
+ * from the displacement on, in bytes; a run with WIN_ROW is the first one of a row of equal runs, and a struct
+ * win_row follows it. An answer to WIN_GET, WIN_FETCH and WIN_COMPARE has as many
  * bytes as the runs, one after the other; it is empty where the target has refused the access. The
  * answer to WIN_FLUSH and WIN_UNLOCK is an error class, 0 for none, and comes once everything that
  * the origin has asked before is done; that to WIN_LOCK is 0.
@@ -49,8 +50,8 @@ struct win_head {
     uint8_t type;     /* the row of mpi/type/type_list.inc of the elements */
     uint8_t reserved; /* 0 */
     uint32_t tag;     /* of the answer, or of data less WIN_TAG_DATA; 0: none */
-    uint32_t runs;
-    uint32_t len;   /* bytes of data behind the runs */
+    uint32_t runs;  /* struct win_run and struct win_row behind the head */
+    uint32_t len;   /* bytes of data behind these */
     int64_t disp;   /* in the target's units; of a dynamic window an address */
     uint64_t bytes; /* in all runs */
 };
@@ -60,7 +61,15 @@ struct win_run {
     uint64_t len;
 };
 
-_Static_assert(sizeof(struct win_head) == 32 && sizeof(struct win_run) == 16, "on the wire");
+#define WIN_ROW (UINT64_C(1) << 63) /* in len */
+
+struct win_row {
+    int64_t stride; /* from the begin of one run to that of the next */
+    uint64_t count; /* 1 or more */
+};
+
+_Static_assert(sizeof(struct win_head) == 32 && sizeof(struct win_run) == 16 && sizeof(struct win_row) == 16,
+               "on the wire");
 
 enum {
     WIN_TAG_ASK,

@@ -167,8 +167,23 @@ static void step_bytes(void)
     ask(message, len);
 }
 
+/* A row of runs in the place of single ones, which carries data where it has few. */
+static void make_row(struct win_head *head, struct win_run *runs, bool free)
+{
+    struct win_run run = {(int64_t)take_number(), take_number()};
+    struct win_row row = {(int64_t)take_number(), take_number()};
+    if (!free) {
+        run = (struct win_run){run.offset % 256, run.len % 16 + 1};
+        row = (struct win_row){row.stride % 64, row.count % 500 + 1};
+    }
+    head->runs = 2;
+    head->bytes = run.len * row.count;
+    runs[0] = (struct win_run){run.offset, run.len | WIN_ROW};
+    memcpy(&runs[1], &row, sizeof(row));
+}
+
 /* A question that is well formed but for what the input says. */
-static void step_question(void)
+static void step_question(bool rows)
 {
     struct win_head head = {.ask = (uint8_t)(take(1) % (WIN_ASKS + 2))};
     struct win_run *runs = (struct win_run *)(void *)(message + sizeof(head));
@@ -177,12 +192,14 @@ static void step_question(void)
     head.type = (uint8_t)take(1);
     head.tag = how & 2 ? (uint32_t)take(4) : WIN_TAG_FIRST + (uint32_t)take(1);
     head.disp = how & 4 ? (int64_t)take_number() : place_of((int64_t)(take(2) % BYTES));
-    uint32_t count = how & 8 ? (uint32_t)take_number() % (WIN_RUNS_MAX + 2) : 1;
+    uint32_t count = rows ? 0 : how & 8 ? (uint32_t)take_number() % (WIN_RUNS_MAX + 2) : 1;
     for (head.runs = 0; head.runs < count; head.runs++) {
         struct win_run run = {(int64_t)take_number(), take_number()};
         runs[head.runs] = how & 16 ? run : (struct win_run){run.offset % 256, run.len % 64 + 1};
         head.bytes += runs[head.runs].len;
     }
+    if (rows)
+        make_row(&head, runs, how & 16);
     bool carries = head.ask == WIN_PUT || head.ask == WIN_ACCUMULATE || head.ask == WIN_FETCH;
     head.len = head.ask == WIN_COMPARE ? (uint32_t)head.bytes * 2 : (uint32_t)head.bytes * carries;
     size_t len = sizeof(head) + sizeof(*runs) * head.runs, most = sizeof(message) - len;
@@ -334,7 +351,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
             break;
         case 3: send(take(1) & 1 ? WIN_TAG_POST : WIN_TAG_COMPLETE, message, take(1)); break;
         case 4: (void)mpid_progress(); break;
-        default: step_question();
+        case 7: step_question(true); break;
+        default: step_question(false);
         }
     while (due_count)
         send_due(0);

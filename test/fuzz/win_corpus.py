@@ -9,7 +9,7 @@ import struct
 import sys
 
 PUT, PUT_LONG, GET, ACCUMULATE, FETCH, COMPARE, FLUSH, LOCK, UNLOCK = range(1, 10)
-BYTES, OPERATION, DATA, EMPTY, PROGRESS, QUESTION = range(6)
+BYTES, OPERATION, DATA, EMPTY, PROGRESS, QUESTION, ROW = (*range(6), 7)
 OP_FREE, TAG_FREE, DISP_FREE, MANY, RUNS_FREE, SUM_FREE, LEN_FREE, COUNT_FREE = (1 << i for i in range(8))
 FORGED = {"none": b"\0", "one": b"\1" + b"\0" + b"\4" + b"\0\0\0\0", "odd": b"\2" + b"\0\x0b" + b"\1\x10" + b"x" * 16}
 
@@ -19,6 +19,10 @@ def question(ask, how=0, op=b"", typ=1, tag=7, at=0, runs=b"\x10\x27", rest=b"")
     tag = struct.pack("<I", tag) if how & TAG_FREE else bytes([tag])
     return bytes([QUESTION, ask, how]) + op + bytes([typ]) + tag + (at if isinstance(at, bytes) else
                                                                    struct.pack("<H", at)) + runs + rest
+
+
+def row(ask, how=0, typ=1, tag=7, at=0, offset=b"\x10", length=b"\x17", stride=b"\x18", count=b"\x64"):
+    return bytes([ROW, ask, how, typ, tag]) + struct.pack("<H", at) + offset + length + stride + count
 
 
 def raw(ask, runs=(), data=b"", typ=0, op=0, tag=16, disp=0, length=None):
@@ -56,6 +60,11 @@ seeds = {
     question(UNLOCK, MANY | OP_FREE, op=b"\0", tag=22, runs=b"\0") + question(UNLOCK, MANY, tag=22, runs=b"\0"),
     "lock_passing": b"".join(question(LOCK, MANY | OP_FREE, op=bytes([how]), tag=20 + how, runs=b"\0") + bytes([PROGRESS]) +
                              question(UNLOCK, MANY | OP_FREE, op=b"\1", tag=30, runs=b"\0") for how in (2, 0, 2, 3, 1)),
+    "rows": b"".join(row(ask, typ=t, at=ask * 8) for ask in (PUT, GET, ACCUMULATE, FETCH) for t in range(1, 24)) +
+    row(PUT, stride=b"\xc8\xff\xff") + row(GET, at=19000),
+    "rows_free": b"".join(row(ask, RUNS_FREE, length=b"\x0e", stride=stride, count=count) for ask in (PUT, GET, ACCUMULATE)
+                          for stride in (b"\0", b"\x0d", b"\x0a", b"\x0b") for count in (b"\0", b"\x0f", b"\x0c", b"\7")) +
+    raw(PUT, [(0, 8 + 2**63)], bytes(8)) + raw(GET, [(0, 8 + 2**63), (8, 2), (0, 8 + 2**63)]),
     "operations": every,
     "spread": b"".join(operation(kind, n, at=160, gaps=True) for kind in range(4) for n in (40, 2400)),
     "forged": b"".join(operation(kind, 100, forged) for kind in range(5) for forged in ("one", "odd")),

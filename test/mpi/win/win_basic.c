@@ -58,6 +58,40 @@ static void long_ones(struct window *w)
     OK(MPI_Type_free(&stride));
 }
 
+/* Rows of blocks, from the last one to the first, which are put, accumulated and fetched; and of a put of fewer numbers
+ * than the target's type describes, the first ones. */
+static void rows(struct window *w)
+{
+    enum { BLOCKS = 700, BLOCK = 3, STEP = -5, AT = COUNT - 10, ALL = BLOCKS * BLOCK, LESS = ALL - 4 };
+    static long v[ALL], got[ALL];
+    MPI_Datatype type;
+    for (int i = 0; i < ALL; i++)
+        v[i] = rank * 10000L + i;
+    OK(MPI_Type_vector(BLOCKS, BLOCK, STEP, MPI_LONG, &type));
+    OK(MPI_Type_commit(&type));
+    OK(MPI_Win_fence(0, w->win));
+    OK(MPI_Put(v, LESS, MPI_LONG, right, window_at(w, right, AT), 1, type, w->win));
+    OK(MPI_Win_fence(0, w->win));
+    for (int i = 0; i < ALL; i++)
+        CHECK(w->mine[AT + i / BLOCK * STEP + i % BLOCK] == (i < LESS ? left * 10000L + i : 0));
+    OK(MPI_Win_fence(0, w->win));
+    OK(MPI_Accumulate(v, ALL, MPI_LONG, right, window_at(w, right, AT), 1, type, MPI_SUM, w->win));
+    OK(MPI_Win_fence(0, w->win));
+    OK(MPI_Get_accumulate(v, ALL, MPI_LONG, got, ALL, MPI_LONG, right, window_at(w, right, AT), 1, type, MPI_REPLACE,
+                          w->win));
+    OK(MPI_Win_fence(0, w->win));
+    for (int i = 0; i < ALL; i++) {
+        CHECK(got[i] == (i < LESS ? 2 : 1) * v[i]);
+        CHECK(w->mine[AT + i / BLOCK * STEP + i % BLOCK] == left * 10000L + i);
+    }
+    for (int i = 0; i < COUNT - 10; i++)
+        CHECK((AT + BLOCK - 1 - i) % -STEP < BLOCK || !w->mine[i]);
+    OK(MPI_Win_fence(0, w->win));
+    memset(w->mine, 0, COUNT * sizeof(long));
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    OK(MPI_Type_free(&type));
+}
+
 static void post_and_start(struct window *w)
 {
     MPI_Group all, to, from;
@@ -197,6 +231,7 @@ int main(int argc, char **argv)
         struct window w = window_open(MPI_COMM_WORLD, (enum window_kind)kind, COUNT);
         fences(&w);
         long_ones(&w);
+        rows(&w);
         post_and_start(&w);
         locks(&w);
         nobody(&w);

@@ -23,6 +23,7 @@ enum locking {
     UNLOCKED
 };
 static _Atomic int locking = UNDECIDED;
+static _Atomic bool threaded; /* whoever decided it wanted that, not the library */
 
 int world_tool_threads(bool wants)
 {
@@ -47,7 +48,13 @@ bool world_decide(bool threads)
     if (!threads && undecided == UNLOCKED)
         return os_lock_enabled;
     locking = LOCKED;
+    threaded = true;
     return true;
+}
+
+bool world_is_threaded(void)
+{
+    return threaded;
 }
 
 void world_use_threads(void)

@@ -28,6 +28,8 @@ extern struct os_lock world_lock;
 /* Return whether to have locks, as the user of the library or a tool wants; locked. */
 bool world_decide(bool threads);
 
+/* Whether several threads of the program, or of a tool, may call at once. */
+bool world_is_threaded(void);
 /* Threads of the library call MPI from now on, besides the calling thread, which must be allowed to
  * call. */
 void world_use_threads(void);

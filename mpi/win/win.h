@@ -35,6 +35,7 @@ struct attr;
 struct group;
 struct info;
 struct request;
+struct win_held;
 struct win_item;
 struct win_queue;
 struct win_server;
@@ -88,6 +89,11 @@ struct win_target {
     /* Of one that gets messages; guarded by the window's lock. */
     struct win_target *asked_next; /* in win->asked */
     bool asked;
+    /* Its lock is asked for together with the first operation and the end of the epoch, or before the second one. */
+    _Atomic uint8_t deferred; /* enum win_how, plus 1; 0: it is not so, or no more */
+    bool settling;            /* a thread asks for it */
+    struct win_held *held;    /* the first operation; or NULL */
+    bool in_epoch;            /* it was asked for a whole one */
     _Atomic bool unflushed; /* it was sent operations since it was last asked for a flush */
     uint64_t ahead;         /* bytes of messages since then */
     _Atomic int outstanding; /* items that are not complete */

@@ -144,7 +144,7 @@ static int new_tag(struct win *win)
     return WIN_TAG_FIRST + (int)(atomic_fetch_add(&win->tags, 1) % WIN_TAGS);
 }
 
-static int send(struct win *win, struct win_target *target, const void *message, size_t len)
+static int send_now(struct win *win, struct win_target *target, const void *message, size_t len)
 {
     struct p2p_side to = side(win, target->rank, WIN_TAG_ASK);
     uint8_t ask = ((const struct win_head *)message)->ask;
@@ -158,6 +158,55 @@ static int send(struct win *win, struct win_target *target, const void *message,
         atomic_store_explicit(&target->unflushed, true, memory_order_relaxed);
     os_unlock(&win->lock);
     return rc;
+}
+
+/* The last lock that was deferred by MPI_Win_lock; there is none where several threads call. */
+static struct {
+    struct win *win;
+    struct win_target *target;
+} newest;
+
+static void forget(const struct win_target *target)
+{
+    if (newest.target == target)
+        newest.target = NULL;
+}
+
+static int settle(struct win *win, struct win_target *target);
+
+/* The first operation of an epoch whose lock was not asked for yet. */
+struct win_held {
+    size_t len;
+    _Alignas(16) unsigned char message[];
+};
+
+/* Keep a question back until the end of the epoch. Returns whether that is so. */
+static bool hold(struct win *win, struct win_target *target, const void *message, size_t len)
+{
+    uint8_t ask = ((const struct win_head *)message)->ask;
+    bool may = ask == WIN_PUT || ask == WIN_ACCUMULATE;
+    struct win_held *held = may ? malloc(sizeof(*held) + len) : NULL;
+    if (!held)
+        return false;
+    held->len = len;
+    memcpy(held->message, message, len);
+    os_lock(&win->lock);
+    may = target->deferred && !target->settling && !target->held;
+    if (may)
+        target->held = held;
+    note_asked(win, target);
+    os_unlock(&win->lock);
+    if (!may)
+        free(held);
+    return may;
+}
+
+static int send(struct win *win, struct win_target *target, const void *message, size_t len)
+{
+    if (target->deferred && hold(win, target, message, len))
+        return MPI_SUCCESS;
+    int rc = settle(win, target);
+    return rc ? rc : send_now(win, target, message, len);
 }
 
 static bool is_too_far_ahead(struct win *win, const struct win_target *target)
@@ -194,16 +243,43 @@ static int ask_answer(struct win *win, struct win_target *target, enum win_ask a
     atomic_store_explicit(&target->unflushed, false, memory_order_relaxed);
     target->ahead = 0;
     os_unlock(&win->lock);
-    return send(win, target, &head, sizeof(head));
+    return send_now(win, target, &head, sizeof(head));
 }
 
 int win_far_ask_flush(struct win *win, struct win_target *target)
 {
+    int rc = target->held ? settle(win, target) : MPI_SUCCESS;
+    if (rc)
+        return rc;
     return target->unflushed ? ask_answer(win, target, WIN_FLUSH, 0) : MPI_SUCCESS;
+}
+
+/* The whole epoch in one question. */
+static int ask_epoch(struct win *win, struct win_target *target)
+{
+    struct win_held *held = target->held;
+    uint8_t how = (uint8_t)(target->deferred - 1);
+    size_t len = held ? held->len : 0;
+    struct win_head head = {.ask = WIN_EPOCH, .op = how, .tag = (uint32_t)new_tag(win), .len = (uint32_t)len};
+    _Alignas(16) unsigned char message[WIN_MESSAGE_MAX];
+    memcpy(message, &head, sizeof(head));
+    if (held)
+        memcpy(message + sizeof(head), held->message, len);
+    forget(target);
+    os_lock(&win->lock);
+    target->held = NULL;
+    target->deferred = 0;
+    target->in_epoch = true;
+    os_unlock(&win->lock);
+    free(held);
+    int rc = expect(win, target, NULL, (int)head.tag, NULL, 0);
+    return rc ? rc : send_now(win, target, message, sizeof(head) + len);
 }
 
 int win_far_ask_unlock(struct win *win, struct win_target *target, bool exclusive)
 {
+    if (target->deferred)
+        return ask_epoch(win, target);
     return ask_answer(win, target, WIN_UNLOCK, exclusive ? WIN_HOW_EXCLUSIVE : WIN_HOW_SHARED);
 }
 
@@ -240,14 +316,16 @@ static void tell(void *arg, struct mpid_wait_report *report)
         struct mpid_envelope env = {w->win->comm->context + CONTEXT_WIN, t->rank, WIN_TAG_FIRST};
         if (!t->outstanding || (w->target && w->target != t))
             continue;
-        env.tag = w->locks ? t->rank : env.tag;
-        (w->locks ? mpid_tell_lock : mpid_tell_receive)(report, &env);
+        bool locks = w->locks || t->in_epoch;
+        env.tag = locks ? t->rank : env.tag;
+        (locks ? mpid_tell_lock : mpid_tell_receive)(report, &env);
     }
 }
 
 static int take_error(struct win_target *target)
 {
     int error = target->error;
+    target->in_epoch = false;
     target->error = MPI_SUCCESS;
     return error;
 }
@@ -277,11 +355,77 @@ int win_far_wait(struct win *win, struct win_target *target)
     return wait_for(&(struct waiting){win, target, false});
 }
 
-int win_far_lock(struct win *win, struct win_target *target, bool exclusive, bool passes)
+static int ask_lock(struct win *win, struct win_target *target, enum win_how how)
 {
-    enum win_how how = exclusive ? WIN_HOW_EXCLUSIVE : passes ? WIN_HOW_PASSING : WIN_HOW_SHARED;
     int rc = ask_answer(win, target, WIN_LOCK_ASK, how);
     return rc ? rc : wait_for(&(struct waiting){win, target, true});
+}
+
+static enum win_how how_of(bool exclusive, bool passes)
+{
+    return exclusive ? WIN_HOW_EXCLUSIVE : passes ? WIN_HOW_PASSING : WIN_HOW_SHARED;
+}
+
+int win_far_lock(struct win *win, struct win_target *target, bool exclusive, bool passes)
+{
+    return ask_lock(win, target, how_of(exclusive, passes));
+}
+
+/* ---- locks that are asked for later ---- */
+
+void win_far_lock_later(struct win *win, struct win_target *target, bool exclusive, bool passes)
+{
+    if (win->access == WIN_LOCK) {
+        newest.win = win;
+        newest.target = target;
+    }
+    atomic_store(&target->deferred, (uint8_t)(how_of(exclusive, passes) + 1));
+}
+
+static bool is_settled(void *arg)
+{
+    return !atomic_load(&((struct win_target *)arg)->deferred);
+}
+
+/* Ask for a lock that was deferred, and send what was held back. Other threads that need the lock wait for that. */
+static int settle(struct win *win, struct win_target *target)
+{
+    static const struct mpid_condition settled = {is_settled, NULL, NULL};
+    if (is_settled(target))
+        return MPI_SUCCESS;
+    os_lock(&win->lock);
+    bool mine = target->deferred && !target->settling;
+    target->settling |= mine;
+    os_unlock(&win->lock);
+    if (!mine) {
+        mpid_wait_condition(&settled, target);
+        return MPI_SUCCESS;
+    }
+    forget(target);
+    struct win_held *held = target->held; /* nobody changes it while a thread settles */
+    int rc = ask_lock(win, target, (enum win_how)(target->deferred - 1));
+    if (!rc && held)
+        rc = send_now(win, target, held->message, held->len);
+    free(held);
+    os_lock(&win->lock);
+    target->held = NULL;
+    target->settling = false;
+    atomic_store(&target->deferred, 0);
+    os_unlock(&win->lock);
+    mpid_wake();
+    return rc;
+}
+
+void win_far_settle_last(void)
+{
+    struct win *win = newest.win;
+    struct win_target *target = newest.target;
+    int rc = target ? settle(win, target) : MPI_SUCCESS;
+    if (!rc)
+        return;
+    os_lock(&win->lock);
+    target->error = target->error ? target->error : rc;
+    os_unlock(&win->lock);
 }
 
 /* ---- operations ---- */
@@ -535,8 +679,10 @@ static int start(struct draft *d)
     bool together = !op->target_type->kernels;
     if (op->kind == WIN_OP_COMPARE)
         return compare(d);
-    if (op->kind == WIN_OP_PUT && together && d->limit > WIN_LONG_MIN)
-        return put_long(d);
+    if (op->kind == WIN_OP_PUT && together && d->limit > WIN_LONG_MIN) {
+        int settled = settle(d->win, d->target);
+        return settled ? settled : put_long(d);
+    }
     int rc = type_rows(op->target_type, op->count, add_row, d);
     return rc ? rc : send_part(d);
 }
@@ -555,15 +701,18 @@ int win_far_start(struct win *win, struct win_target *target, const struct win_o
                       .limit = limit_of(op),
                       .head = {.ask = asks[op->kind], .disp = op->disp}};
     struct type *used;
+    int rc = MPI_SUCCESS;
     if (!d.limit)
         return MPI_SUCCESS;
+    bool may_wait = !done && op->kind <= WIN_OP_ACCUMULATE && op->kind != WIN_OP_GET && d.limit <= WIN_DATA_MAX;
+    if (!may_wait && (rc = settle(win, target)))
+        return rc;
     if (op->basic && !op->basic->place)
         return MPI_ERR_UNSUPPORTED_OPERATION;
     d.head.type = op->basic ? op->basic->place : 0;
     d.head.op = op->how ? (uint8_t)op->how->code : 0;
-    int rc = has_source(&d)
-                 ? type_place(op->from.type, op->from.buf, op->from.count, &d.source, &used)
-                 : MPI_SUCCESS;
+    if (has_source(&d))
+        rc = type_place(op->from.type, op->from.buf, op->from.count, &d.source, &used);
     if (!rc)
         rc = begin_batch(&d, done);
     if (rc)

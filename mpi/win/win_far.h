@@ -20,10 +20,15 @@ struct win_target;
 int win_far_start(struct win *win, struct win_target *target, const struct win_op *op,
                   struct request **done);
 
-/* Ask a target to answer once all that was asked of it is done, if that is not known. */
+/* Ask a target to answer once all that was asked of it is done, if that is not known. May wait for a lock. */
 int win_far_ask_flush(struct win *win, struct win_target *target);
 /* Ask for a lock, exclusive or shared, and wait for it. passes: shared, by one that may have other locks. */
 int win_far_lock(struct win *win, struct win_target *target, bool exclusive, bool passes);
+/* The same, but ask when something needs it: an epoch of one short put or accumulate, or of none, is one question. */
+void win_far_lock_later(struct win *win, struct win_target *target, bool exclusive, bool passes);
+/* Have the lock that this process asked for last, if that was deferred: it is about to ask for another one. So a program
+ * that takes locks in an order has them in that order. The end of its epoch tells of an error. */
+void win_far_settle_last(void);
 /* Ask to give it back, once everything is done; as win_far_ask_flush(). exclusive: otherwise it was
  * shared. */
 int win_far_ask_unlock(struct win *win, struct win_target *target, bool exclusive);

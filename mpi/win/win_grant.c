@@ -9,6 +9,7 @@
 #include "mpi/win/win_grant.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/request/request.h"
 #include "mpi/win/win.h"
@@ -43,7 +44,9 @@ static void give_lock(struct win_server *server, const struct due *due)
         atomic_store_explicit(&win_server_queue(win)->behalf, (uint32_t)due->rank + 1,
                               memory_order_relaxed);
     origin->waits = false;
-    if (win_has_failed(win, due->rank) ||
+    if (due->head.ask == WIN_EPOCH && !win_has_failed(win, due->rank))
+        server->run_epoch(server, origin, due);
+    else if (win_has_failed(win, due->rank) ||
         !win_server_answer_word(server, due->rank, due->head.tag, MPI_SUCCESS))
         win_grant_back(server, origin);
 }
@@ -197,7 +200,7 @@ void win_grant_ask(const struct win_question *q)
     struct win_server *server = q->server;
     bool again = q->origin->locked || q->origin->waits, has;
     int wake = WIN_QUEUE_NOBODY;
-    struct due *due = again ? NULL : malloc(sizeof(*due));
+    struct due *due = again ? NULL : malloc(sizeof(*due) + q->head.len);
     if (again)
         os_log(OS_LOG_WARN, "windows: rank %d asks for a lock that it has", q->origin->rank);
     if (!due) {
@@ -205,6 +208,7 @@ void win_grant_ask(const struct win_question *q)
         return;
     }
     *due = (struct due){NULL, q->origin->rank, q->head};
+    memcpy(due->inner, q->data, q->head.len);
     q->origin->waits = true;
     has = !server->waiting && !server->passing &&
           win_queue_try(win_server_queue(q->win), (uint32_t)q->win->near_me, is_exclusive(&q->head), &wake);

@@ -300,18 +300,22 @@ static bool count_bytes(const struct win_question *q, uint64_t *sum)
     return true;
 }
 
-/* Whether the parts of a question fit together. */
-static bool is_whole(const struct win_question *q, size_t len)
+/* Take a question apart, whose bytes are aligned and stay. Returns whether its parts fit together. */
+static bool read_question(struct win_question *q, const unsigned char *message, size_t len)
 {
-    const struct win_head *head = &q->head;
+    struct win_head *head = &q->head;
     uint64_t sum = 0;
+    if (len < sizeof(*head))
+        return false;
+    memcpy(head, message, sizeof(*head));
     if (!head->ask || head->ask >= WIN_ASKS || head->runs > WIN_RUNS_MAX || head->tag >= WIN_TAG_DATA ||
-        (head->tag && head->tag < WIN_TAG_FIRST) || head->len > WIN_DATA_MAX ||
+        (head->tag && head->tag < WIN_TAG_FIRST) ||
+        head->len > (head->ask == WIN_EPOCH ? WIN_QUESTION_MAX : WIN_DATA_MAX) ||
         len != sizeof(*head) + head->runs * sizeof(struct win_run) + head->len)
         return false;
-    if (!count_bytes(q, &sum))
-        return false;
-    if (sum != head->bytes)
+    q->runs = (const struct win_run *)(const void *)(message + sizeof(*head));
+    q->data = message + sizeof(*head) + head->runs * sizeof(*q->runs);
+    if (!count_bytes(q, &sum) || sum != head->bytes)
         return false;
     switch (head->ask) {
     case WIN_PUT: return head->runs && head->len == sum;
@@ -322,19 +326,21 @@ static bool is_whole(const struct win_question *q, size_t len)
                sum <= (head->runs == 1 ? (uint64_t)PTRDIFF_MAX : WIN_PACKED_MAX);
     case WIN_FETCH:
     case WIN_COMPARE: return head->runs && head->tag && sum <= WIN_DATA_MAX;
-    default: return !head->runs && !head->len && head->tag && head->op <= WIN_HOW_PASSING;
+    default:
+        return !head->runs && (!head->len || head->ask == WIN_EPOCH) && head->tag && head->op <= WIN_HOW_PASSING;
     }
 }
 
-static void handle(const struct win_question *q)
+/* The question in one of a whole epoch, if there is one. Returns whether it may be there. */
+static bool read_inner(const struct win_question *epoch, const unsigned char *message, struct win_question *q)
 {
-    switch (q->head.ask) {
-    case WIN_PUT_LONG: put_long(q); return;
-    case WIN_LOCK_ASK: win_grant_ask(q); return;
-    case WIN_FLUSH:
-    case WIN_UNLOCK: ask_end(q); return;
-    default: break;
-    }
+    *q = (struct win_question){.server = epoch->server, .win = epoch->win, .origin = epoch->origin};
+    return !epoch->head.len || (read_question(q, message, epoch->head.len) &&
+                                (q->head.ask == WIN_PUT || q->head.ask == WIN_ACCUMULATE));
+}
+
+static void operate(const struct win_question *q)
+{
     if (!all_there(q))
         refuse(q, MPI_ERR_RMA_RANGE);
     else if (q->head.ask == WIN_PUT)
@@ -343,6 +349,27 @@ static void handle(const struct win_question *q)
         get(q);
     else
         change(q);
+}
+
+static void run_epoch(struct win_server *server, struct win_origin *origin, const struct due *due)
+{
+    struct win_question q, end = {.server = server, .win = server->win, .origin = origin, .head = due->head};
+    if (read_inner(&end, due->inner, &q) && due->head.len)
+        operate(&q);
+    end.head.ask = WIN_UNLOCK;
+    ask_end(&end);
+}
+
+static void handle(const struct win_question *q)
+{
+    switch (q->head.ask) {
+    case WIN_PUT_LONG: put_long(q); return;
+    case WIN_LOCK_ASK:
+    case WIN_EPOCH: win_grant_ask(q); return;
+    case WIN_FLUSH:
+    case WIN_UNLOCK: ask_end(q); return;
+    default: operate(q); return;
+    }
 }
 
 /* Take a question that has come. Returns whether there may be more. */
@@ -354,13 +381,10 @@ static bool take(struct win_server *server, struct request *request)
     int rc = p2p_finish(request, &status);
     if ((rc && rc != MPI_ERR_TRUNCATE) || cancelled || !win_server_begin_use(server))
         return false;
-    struct win_question q = {.server = server, .win = server->win};
+    struct win_question inner, q = {.server = server, .win = server->win};
     q.origin = win_server_origin(server, status.MPI_SOURCE);
-    if (len >= sizeof(q.head))
-        memcpy(&q.head, server->message, sizeof(q.head));
-    q.runs = (const struct win_run *)(const void *)(server->message + sizeof(q.head));
-    q.data = server->message + sizeof(q.head) + q.head.runs * sizeof(*q.runs);
-    if (!rc && q.origin && is_whole(&q, len))
+    bool good = !rc && q.origin && read_question(&q, server->message, len);
+    if (good && (q.head.ask != WIN_EPOCH || read_inner(&q, q.data, &inner)))
         handle(&q);
     else
         os_log(OS_LOG_WARN, "windows: a message of rank %d breaks the rules, and is ignored",
@@ -420,6 +444,7 @@ int win_serve_begin(struct win *win)
     server->win = win;
     server->comm = win->comm;
     object_ref(&win->comm->object);
+    server->run_epoch = run_epoch;
     server->references = 3;
     server->failures = win_failures();
     win->server = server;

@@ -31,6 +31,7 @@ struct due {
     struct due *next;
     int rank;
     struct win_head head;
+    _Alignas(16) unsigned char inner[]; /* of WIN_EPOCH: the question */
 };
 
 struct win_origin {
@@ -57,6 +58,8 @@ struct win_server {
     struct win_origin *origins;
     struct due *waiting; /* locks, oldest first; the first one has the ticket */
     struct due *passing; /* those that pass others */
+    /* An origin has got the lock for a whole epoch: carry it out, and give the lock back. */
+    void (*run_epoch)(struct win_server *server, struct win_origin *origin, const struct due *due);
     bool looks;          /* look is there: may read these four */
     _Atomic bool has_ticket, passes;
     uint32_t ticket;

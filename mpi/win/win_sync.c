@@ -356,9 +356,20 @@ static bool lock_near(struct win *win, struct win_target *target, bool exclusive
 
 /* ---- locks ---- */
 
+/* Whether a lock at another host may be asked for later. Who watches orders all that was done with the lock before. One
+ * that has other locks asks at once, and so keeps the order of its locks. */
+static bool may_defer(const struct win *win)
+{
+    return !win->watch && !world_is_threaded() && (count_locks(win) <= 1 || win->access == WIN_LOCK_ALL);
+}
+
 static int take_lock(struct win *win, struct win_target *target, bool exclusive)
 {
     bool passes = !exclusive && (count_locks(win) > 1 || win->access == WIN_LOCK_ALL);
+    if (!target->queue && may_defer(win)) {
+        win_far_lock_later(win, target, exclusive, passes);
+        return MPI_SUCCESS;
+    }
     if (!target->queue)
         return win_far_lock(win, target, exclusive, passes);
     if (!lock_near(win, target, exclusive))
@@ -459,6 +470,8 @@ int win_lock(struct win *win, int rank, bool exclusive, int assert, const char *
         return win_no_epoch(win, function, wrong);
     if (looks)
         (void)mpid_progress();
+    if (how != WIN_NOCHECK)
+        win_far_settle_last();
     if (how != WIN_NOCHECK && (rc = take_lock(win, target, exclusive))) {
         end_lock(win, target);
         return win_failed(win, rc, function, rank);
@@ -521,6 +534,7 @@ int win_lock_all(struct win *win, int assert, const char *function)
                                                : "an epoch is open here: end it first");
     if (looks)
         (void)mpid_progress();
+    win_far_settle_last();
     for (int i = 0; i < win->near_count && !win->open_all; i++) {
         if (!win->near[i].queue)
             continue;

@@ -16,7 +16,7 @@
  * from the displacement on, in bytes; a run with WIN_ROW is the first one of a row of equal runs, and a struct
  * win_row follows it. An answer to WIN_GET, WIN_FETCH and WIN_COMPARE has as many
  * bytes as the runs, one after the other; it is empty where the target has refused the access. The
- * answer to WIN_FLUSH and WIN_UNLOCK is an error class, 0 for none, and comes once everything that
+ * answer to WIN_FLUSH, WIN_UNLOCK and WIN_EPOCH is an error class, 0 for none, and comes once everything that
  * the origin has asked before is done; that to WIN_LOCK is 0.
  */
 #ifndef MPI_WIN_WIRE_H
@@ -34,6 +34,7 @@ enum win_ask {
     WIN_FLUSH,
     WIN_LOCK_ASK, /* op: enum win_how */
     WIN_UNLOCK,   /* op: WIN_HOW_EXCLUSIVE or _SHARED */
+    WIN_EPOCH,    /* a lock as for WIN_LOCK_ASK, the question in the data, if any, and WIN_UNLOCK */
     WIN_ASKS
 };
 
@@ -83,7 +84,8 @@ enum {
     WIN_DATA_MAX = 8192, /* a multiple of every element's size */
     WIN_PACKED_MAX = 1 << 20, /* a get of more than one run brings no more */
     WIN_LONG_MIN = 8192, /* a contiguous put of more goes by WIN_PUT_LONG */
-    WIN_MESSAGE_MAX = 32 + 16 * WIN_RUNS_MAX + WIN_DATA_MAX,
+    WIN_QUESTION_MAX = 32 + 16 * WIN_RUNS_MAX + WIN_DATA_MAX,
+    WIN_MESSAGE_MAX = 32 + WIN_QUESTION_MAX,
     /* Bytes of questions that an origin has under way to one target before it asks for a flush. */
     WIN_AHEAD_MAX = 1 << 20
 };

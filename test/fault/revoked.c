@@ -88,17 +88,23 @@ static void wait_epoch(void)
     close_window();
 }
 
-/* Rank 0 has a lock that the others want, and keeps it. */
+/* Rank 0 has a lock that the others want, and keeps it. One of another host is asked for with the epoch's end. */
 static void lock(void)
 {
+    long v = 0;
     open_window();
-    if (!rank)
+    if (!rank) {
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w.win));
+        OK(MPI_Put(&v, 1, MPI_LONG, 1, window_at(&w, 1, 0), 1, MPI_LONG, w.win));
+        OK(MPI_Win_flush(1, w.win));
+    }
     OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (!rank)
+    if (!rank) {
         revoke_late();
-    else
-        ENDS(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w.win));
+    } else {
+        int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w.win);
+        ENDS(rc ? rc : MPI_Win_unlock(1, w.win));
+    }
     close_window();
 }
 

@@ -183,7 +183,7 @@ static void make_row(struct win_head *head, struct win_run *runs, bool free)
 }
 
 /* A question that is well formed but for what the input says. */
-static void step_question(bool rows)
+static void step_question(bool rows, bool epoch)
 {
     struct win_head head = {.ask = (uint8_t)(take(1) % (WIN_ASKS + 2))};
     struct win_run *runs = (struct win_run *)(void *)(message + sizeof(head));
@@ -213,7 +213,16 @@ static void step_question(bool rows)
     if (how & 128)
         head.runs = (uint32_t)take_number();
     memcpy(message, &head, sizeof(head));
-    ask(message, len + data);
+    len += data;
+    if (epoch) { /* whose question it is, so far as there is room */
+        struct win_head outer = {.ask = WIN_EPOCH, .op = (uint8_t)(take(1) % 4), .tag = WIN_TAG_FIRST + how};
+        len = len < sizeof(message) - sizeof(outer) ? len : sizeof(message) - sizeof(outer);
+        outer.len = (uint32_t)len;
+        memmove(message + sizeof(outer), message, len);
+        memcpy(message, &outer, sizeof(outer));
+        len += sizeof(outer);
+    }
+    ask(message, len);
 }
 
 /* ---- operations of this side ---- */
@@ -351,8 +360,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
             break;
         case 3: send(take(1) & 1 ? WIN_TAG_POST : WIN_TAG_COMPLETE, message, take(1)); break;
         case 4: (void)mpid_progress(); break;
-        case 7: step_question(true); break;
-        default: step_question(false);
+        case 6: step_question(take(1) & 1, true); break;
+        case 7: step_question(true, false); break;
+        default: step_question(false, false);
         }
     while (due_count)
         send_due(0);

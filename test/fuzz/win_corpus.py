@@ -8,8 +8,8 @@ import pathlib
 import struct
 import sys
 
-PUT, PUT_LONG, GET, ACCUMULATE, FETCH, COMPARE, FLUSH, LOCK, UNLOCK = range(1, 10)
-BYTES, OPERATION, DATA, EMPTY, PROGRESS, QUESTION, ROW = (*range(6), 7)
+PUT, PUT_LONG, GET, ACCUMULATE, FETCH, COMPARE, FLUSH, LOCK, UNLOCK, WHOLE = range(1, 11)
+BYTES, OPERATION, DATA, EMPTY, PROGRESS, QUESTION, EPOCH, ROW = range(8)
 OP_FREE, TAG_FREE, DISP_FREE, MANY, RUNS_FREE, SUM_FREE, LEN_FREE, COUNT_FREE = (1 << i for i in range(8))
 FORGED = {"none": b"\0", "one": b"\1" + b"\0" + b"\4" + b"\0\0\0\0", "odd": b"\2" + b"\0\x0b" + b"\1\x10" + b"x" * 16}
 
@@ -23,6 +23,11 @@ def question(ask, how=0, op=b"", typ=1, tag=7, at=0, runs=b"\x10\x27", rest=b"")
 
 def row(ask, how=0, typ=1, tag=7, at=0, offset=b"\x10", length=b"\x17", stride=b"\x18", count=b"\x64"):
     return bytes([ROW, ask, how, typ, tag]) + struct.pack("<H", at) + offset + length + stride + count
+
+
+def epoch(inner, how=b"\0"):
+    """A whole epoch of a question of these two."""
+    return bytes([EPOCH, inner[0] == ROW]) + inner[1:] + how
 
 
 def raw(ask, runs=(), data=b"", typ=0, op=0, tag=16, disp=0, length=None):
@@ -65,11 +70,14 @@ seeds = {
     "rows_free": b"".join(row(ask, RUNS_FREE, length=b"\x0e", stride=stride, count=count) for ask in (PUT, GET, ACCUMULATE)
                           for stride in (b"\0", b"\x0d", b"\x0a", b"\x0b") for count in (b"\0", b"\x0f", b"\x0c", b"\7")) +
     raw(PUT, [(0, 8 + 2**63)], bytes(8)) + raw(GET, [(0, 8 + 2**63), (8, 2), (0, 8 + 2**63)]),
+    "whole": b"".join(epoch(question(ask, typ=3, tag=ask), bytes([how])) for ask in range(1, 11) for how in range(4)) +
+    b"".join(epoch(row(ask, typ=3), b"\1") for ask in (PUT, GET, ACCUMULATE)) + raw(WHOLE) + raw(WHOLE, [(0, 8)]) +
+    question(LOCK, MANY, tag=20, runs=b"\0") + epoch(question(PUT)) + question(UNLOCK, MANY, tag=22, runs=b"\0"),
     "operations": every,
     "spread": b"".join(operation(kind, n, at=160, gaps=True) for kind in range(4) for n in (40, 2400)),
     "forged": b"".join(operation(kind, 100, forged) for kind in range(5) for forged in ("one", "odd")),
     "epochs": bytes([EMPTY, 0, 0, EMPTY, 1, 0, EMPTY, 1, 40]) + every[:40],
-    "broken": raw(PUT, [(0, 8)], bytes(9)) + raw(0) + raw(10) + raw(PUT) + raw(GET, [(0, 0)]) +
+    "broken": raw(PUT, [(0, 8)], bytes(9)) + raw(0) + raw(11) + raw(PUT) + raw(GET, [(0, 0)]) +
     raw(GET, [(0, 1)], tag=3) + raw(FLUSH, tag=0) + raw(PUT, [(0, 8)], bytes(8), length=20) +
     raw(GET, [(0, 8)] * 257) + raw(GET, [(0, 2**63)] * 2) + question(GET, COUNT_FREE, rest=b"\x09") +
     question(PUT, LEN_FREE, rest=b"\x09") + question(PUT, SUM_FREE, rest=b"\x0c"),

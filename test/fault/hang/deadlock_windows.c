@@ -49,18 +49,24 @@ static void unnamed(void)
     MPI_Win_free(&other);
 }
 
-/* Rank 0 has the lock of rank 1 until rank 2 has it. */
+/* Rank 0 has the lock of rank 1 until rank 2 has it, which asks for that of another host at the end of the epoch. */
 static void writer(void)
 {
-    if (rank == 0)
+    const long one = 1;
+    if (rank == 0) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+        MPI_Put(&one, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);
+        MPI_Win_flush(1, win);
+    }
     barrier();
-    if (rank == 0)
+    if (rank == 0) {
         receive(2);
-    else if (rank == 2)
+    } else if (rank == 2) {
         MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
-    else
+        MPI_Win_unlock(1, win);
+    } else {
         barrier();
+    }
 }
 
 /* The same of two that share it. */

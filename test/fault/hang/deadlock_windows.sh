@@ -21,7 +21,7 @@ planted incomplete "ranks 2-3 (a deadlock)" "A cycle of waits: 2 -> 3 -> 2" \
 # Ranks 0-1 and 2-3 are on a host each. Only the target knows who has its lock.
 options="--pretend-hosts 2"
 planted far_writer "" "No rank is seen to wait in vain." \
-    "rank 2: waits in MPI_Win_lock for the lock of rank 1 (window counters)"
+    "rank 2: waits in MPI_Win_unlock for the lock of rank 1 (window counters)"
 options="--pretend-hosts 2 --set rma_thread=0"
 planted unanswered "rank 3" "not there: rank 3, which is outside MPI and sleeps" \
     "rank 0: waits in MPI_Win_flush for rank 3 to answer (window counters), at"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Readers that have one lock already do not wait for a writer that waits itself: ranks 0 and 1 each
- * have a shared lock that ranks 2 and 3 want exclusively, and then want the other one. */
+ * have a shared lock that ranks 2 and 3 want exclusively, and then want the other one. And those that take two locks in
+ * one order never wait for each other. */
 #include <unistd.h>
 
 #include "windows.h"
 
 enum {
-    WHILE_US = 100000 /* for others to be waiting */
+    WHILE_US = 100000, /* for others to be waiting */
+    ROUNDS = 100
 };
 
 static void read_from(struct window *w, int target)
@@ -48,12 +50,40 @@ static void write_one(struct window *w, int rank, int target)
     OK(MPI_Win_unlock(target, w->win));
 }
 
+/* All take the locks of ranks 1 and 2 in that order, in one window or two, and operate in the other. */
+static void take_both(struct window *first, struct window *second)
+{
+    const long one = 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, first->win));
+        OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, second->win));
+        OK(MPI_Accumulate(&one, 1, MPI_LONG, 2, window_at(second, 2, 0), 1, MPI_LONG, MPI_SUM, second->win));
+        OK(MPI_Accumulate(&one, 1, MPI_LONG, 1, window_at(first, 1, 0), 1, MPI_LONG, MPI_SUM, first->win));
+        OK(MPI_Win_flush(1, first->win));
+        OK(MPI_Win_unlock(2, second->win));
+        OK(MPI_Win_unlock(1, first->win));
+    }
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void in_order(enum window_kind kind, int rank)
+{
+    struct window w = window_open(MPI_COMM_WORLD, kind, 1), other = window_open(MPI_COMM_WORLD, kind, 1);
+    take_both(&w, &w);
+    take_both(&w, &other);
+    CHECK(rank != 1 || w.mine[0] == 2 * 4 * ROUNDS);
+    CHECK(rank != 2 || (w.mine[0] == 4 * ROUNDS && other.mine[0] == 4 * ROUNDS));
+    window_close(&other);
+    window_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     OK(MPI_Init(&argc, &argv));
     int rank = check_rank(MPI_COMM_WORLD);
     CHECK(check_size(MPI_COMM_WORLD) == 4);
     for (int kind = 0; kind < WINDOW_KINDS; kind++) {
+        in_order((enum window_kind)kind, rank);
         for (int by_all = 0; by_all < 2; by_all++) {
             for (int across = 0; across < 2; across++) { /* the writers are the targets, or not */
                 struct window w = window_open(MPI_COMM_WORLD, (enum window_kind)kind, 1);

@@ -371,6 +371,9 @@ enum {
 int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_bytes *bytes,
               unsigned mode, struct mpid_request *request);
 
+/* Up to so many bytes a message goes at once rather than by rendezvous, as far as is known by now. */
+size_t mpid_eager_max(struct vc *vc);
+
 /* Rank and tag of a message in one word, as the fast paths take them. */
 static inline uint64_t mpid_sender(int32_t rank, int32_t tag)
 {

@@ -438,6 +438,7 @@ struct draft {
     struct batch *batch;      /* of several questions, or of a request */
     struct mpid_bytes source; /* of what goes there */
     uint64_t limit;           /* bytes of the operation */
+    uint64_t most;            /* of a question: the channel sends so many at once */
     uint64_t at;              /* of these, the ones in earlier questions */
     struct win_head head;
     struct win_run runs[WIN_RUNS_MAX];
@@ -519,8 +520,10 @@ static uint64_t room(const struct draft *d)
     if (!carries(d))
         return d->head.bytes < WIN_PACKED_MAX ? WIN_PACKED_MAX - d->head.bytes : 0;
     uint64_t size = d->op->basic ? (uint64_t)d->op->basic->size : 1;
-    uint64_t whole = WIN_DATA_MAX / size * size;
-    return whole - d->head.bytes;
+    uint64_t taken = sizeof(d->head) + (d->head.runs + 2) * sizeof(*d->runs);
+    uint64_t whole = taken < d->most ? d->most - taken : 0;
+    whole = (whole < WIN_DATA_MAX ? whole : WIN_DATA_MAX) / size * size;
+    return whole > d->head.bytes ? whole - d->head.bytes : 0;
 }
 
 static int add_run(struct draft *d, int64_t offset, int64_t len)
@@ -631,7 +634,7 @@ static int compare(struct draft *d)
 static int begin_batch(struct draft *d, struct request **done)
 {
     bool collects = is_answered(d) && (d->op->target_type->kernels ||
-                                       (d->head.ask == WIN_FETCH && d->limit > WIN_DATA_MAX));
+                                       (d->head.ask == WIN_FETCH && d->limit > room(d)));
     if (!done && !collects)
         return MPI_SUCCESS;
     struct batch *batch = calloc(1, sizeof(*batch));
@@ -679,12 +682,20 @@ static int start(struct draft *d)
     bool together = !op->target_type->kernels;
     if (op->kind == WIN_OP_COMPARE)
         return compare(d);
-    if (op->kind == WIN_OP_PUT && together && d->limit > WIN_LONG_MIN) {
+    if (op->kind == WIN_OP_PUT && together && d->limit > WIN_LONG_MIN && d->limit > room(d)) {
         int settled = settle(d->win, d->target);
         return settled ? settled : put_long(d);
     }
     int rc = type_rows(op->target_type, op->count, add_row, d);
     return rc ? rc : send_part(d);
+}
+
+/* Bytes of a question that carries so many at most. */
+static uint64_t most_of(struct win *win, const struct win_target *target, uint64_t bytes)
+{
+    struct vc *vc = bytes > WIN_QUESTION_LEAST / 2 ? comm_vc(win->comm, target->rank) : NULL;
+    uint64_t most = vc ? mpid_eager_max(vc) : WIN_QUESTION_MAX;
+    return most < WIN_QUESTION_LEAST ? WIN_QUESTION_LEAST : most < WIN_QUESTION_MAX ? most : WIN_QUESTION_MAX;
 }
 
 int win_far_start(struct win *win, struct win_target *target, const struct win_op *op,
@@ -709,6 +720,7 @@ int win_far_start(struct win *win, struct win_target *target, const struct win_o
         return rc;
     if (op->basic && !op->basic->place)
         return MPI_ERR_UNSUPPORTED_OPERATION;
+    d.most = most_of(win, target, d.limit);
     d.head.type = op->basic ? op->basic->place : 0;
     d.head.op = op->how ? (uint8_t)op->how->code : 0;
     if (has_source(&d))

@@ -440,7 +440,7 @@ int win_serve_begin(struct win *win)
     struct win_server *server = aligned_alloc(64, (sizeof(*server) + 63) / 64 * 64);
     if (!server)
         return MPI_ERR_NO_MEM;
-    memset(server, 0, sizeof(*server));
+    memset(server, 0, offsetof(struct win_server, message));
     server->win = win;
     server->comm = win->comm;
     object_ref(&win->comm->object);

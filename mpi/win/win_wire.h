@@ -81,7 +81,8 @@ enum {
     WIN_TAG_DATA = 1 << 30,
 
     WIN_RUNS_MAX = 256,
-    WIN_DATA_MAX = 8192, /* a multiple of every element's size */
+    WIN_DATA_MAX = 32768,
+    WIN_QUESTION_LEAST = 2048, /* bytes that a question may have, however few the channel sends at once */
     WIN_PACKED_MAX = 1 << 20, /* a get of more than one run brings no more */
     WIN_LONG_MIN = 8192, /* a contiguous put of more goes by WIN_PUT_LONG */
     WIN_QUESTION_MAX = 32 + 16 * WIN_RUNS_MAX + WIN_DATA_MAX,

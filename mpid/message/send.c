@@ -270,6 +270,14 @@ inline bool mpid_send_now(struct vc *vc, uint32_t context, uint64_t sender, cons
     return send_now(vc, context, sender, base, len, mode);
 }
 
+size_t mpid_eager_max(struct vc *vc)
+{
+    os_lock(&device.lock);
+    size_t max = vc->link->eager_max;
+    os_unlock(&device.lock);
+    return max;
+}
+
 int mpid_send(struct vc *vc, const struct mpid_envelope *env, const struct mpid_bytes *bytes,
               unsigned mode, struct mpid_request *request)
 {

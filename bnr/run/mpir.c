@@ -46,6 +46,7 @@ void mpir_publish(const struct tell_process *list, int count)
     for (int r = 0; rows && r < count; r++)
         rows[r] = (MPIR_PROCDESC){(char *)(uintptr_t)list[r].host,
                                   (char *)(uintptr_t)list[r].program, list[r].pid};
+    free(MPIR_proctable); /* of an earlier job of this process */
     MPIR_proctable = rows;
     MPIR_proctable_size = rows ? count : 0;
     MPIR_debug_state = MPIR_DEBUG_SPAWNED;

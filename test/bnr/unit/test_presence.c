@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,6 +89,7 @@ static void test_ends(void **state)
     expect(own, "..w.");
     end(one);
     expect(own, ".bw.");
+    free(own);
 }
 
 /* A child of a process is not that process, whichever ends first. */
@@ -117,6 +119,7 @@ static void test_fork(void **state)
     end(parent);
     expect(own, "...b");
     assert_int_equal(kill(child, SIGKILL), 0);
+    free(own);
 }
 
 /* A process that comes back is not one that has left. */
@@ -135,6 +138,7 @@ static void test_back(void **state)
     }
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     expect(own, ".b..");
+    free(own);
 }
 
 int main(void)

@@ -6,6 +6,7 @@ usage: test_names.py MPIEXEC NAMES JOBS
 
 NAMES is names.c here, JOBS test/mpi/dynamic/jobs.c.
 """
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -92,8 +93,9 @@ def killed():
     claim("a name is published", call(owner, "publish", "two", "text") == "published" and call(other, "find", "two") == "text")
     owner.kill()
     for pid in marked.living(mark):
-        if "-host\0h1,h2" in pathlib.Path(f"/proc/{pid}/cmdline").read_text(errors="replace"):
-            os.kill(pid, 9)
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            if "-host\0h1,h2" in pathlib.Path(f"/proc/{pid}/cmdline").read_text(errors="replace"):
+                os.kill(pid, 9)
     wait_until("it goes with an mpiexec that is killed", lambda: call(other, "find", "two").startswith("MPI_ERR_NAME"))
     claim("and is free", call(other, "publish", "two", "again") == "published")
     end(other)

@@ -288,6 +288,39 @@ static void universe(int expected)
     CHECK(found && *value == expected);
 }
 
+/* Which channel each rank is reached by, after a byte to each and from each. */
+static void channels(int arg)
+{
+    MPI_Comm world = MPI_COMM_WORLD;
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    MPI_T_enum words;
+    int index, count, given, *by = malloc((size_t)size * sizeof(int));
+    for (int i = 0; i < size; i++)
+        MPI_Sendrecv(out, 1, MPI_BYTE, (rank + i) % size, TAG, in, 1, MPI_BYTE, (rank + size - i) % size, TAG, world,
+                     MPI_STATUS_IGNORE);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &given);
+    CHECK(MPI_T_pvar_get_index("peer_channel", MPI_T_PVAR_CLASS_STATE, &index) == MPI_SUCCESS);
+    MPI_T_pvar_get_info(index, NULL, NULL, NULL, NULL, NULL, &words, NULL, NULL, NULL, NULL, NULL, NULL);
+    MPI_T_pvar_session_create(&session);
+    CHECK(by && MPI_T_pvar_handle_alloc(session, index, &world, &handle, &count) == MPI_SUCCESS && count == size);
+    MPI_T_pvar_read(session, handle, by);
+    char line[1024];
+    int used = snprintf(line, sizeof(line), "rank %d:", rank);
+    for (int i = 0; i < size; i++) {
+        char name[64];
+        int value, len = sizeof(name);
+        MPI_T_enum_get_item(words, by[i], &value, name, &len);
+        used += snprintf(line + used, sizeof(line) - (size_t)used, " %s", name);
+        CHECK((size_t)used < sizeof(line));
+    }
+    puts(line);
+    fflush(stdout);
+    free(by);
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+}
+
 /* The script that runs this has seen what it wants to see: it makes a file "seen". At most s seconds. */
 static void await_seen(int s)
 {
@@ -304,7 +337,7 @@ static const struct {
     {"colls", colls},       {"traffic", traffic},     {"block", block},        {"drink", drink},
     {"lines", lines},       {"sleep", pause_ms},      {"exit", leave_at_once}, {"leave", leave},
     {"die", die},           {"crash", crash},         {"abort", end_all},      {"wrong", wrong},
-    {"universe", universe},  {"part", part},         {"seen", await_seen},
+    {"universe", universe},  {"part", part},         {"seen", await_seen},     {"channels", channels},
 };
 
 int main(int argc, char **argv)

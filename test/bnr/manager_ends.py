@@ -44,7 +44,7 @@ PASSES_CODES = ("hydra", "mpirun")
 def segments():
     """Names of memory that outlives processes."""
     return {n for n in os.listdir("/dev/shm") + os.listdir("/tmp") if n.startswith("vireo") and "test" not in n and
-            not n.startswith(("vireo-slurm", "vireo-names"))}
+            not n.startswith(("vireo-slurm", "vireo-names", "vireo-ofi"))} # of jobs beside
 
 
 def one(manager, work, name, number):

@@ -104,10 +104,10 @@ class Makefile:
 class Builder:
     """Builds programs of the suite for one prefix, in a folder of its own."""
 
-    def __init__(self, suite, prefix, work, compile_only=False):
+    def __init__(self, suite, prefix, work, compile_only=False, mpicc=None):
         self.suite = suite
-        self.mpicc = os.path.join(prefix, "bin", "mpicc")
-        tag = hashlib.sha256(os.path.realpath(prefix).encode()).hexdigest()[:12]
+        self.mpicc = mpicc or os.path.join(prefix, "bin", "mpicc")
+        tag = hashlib.sha256((os.path.realpath(prefix) + (mpicc or "")).encode()).hexdigest()[:12]
         self.root = os.path.join(work, "build-" + tag)
         self.compile_only = compile_only
         self.common = []

@@ -41,7 +41,6 @@ void win_destroy_object(struct win *win)
     HASH_ITER(hh, win->far, target, next)
     {
         HASH_DEL(win->far, target);
-        free(target->held);
         free(target);
     }
     for (int i = 0; win->near && i < win->near_count; i++)

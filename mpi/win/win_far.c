@@ -428,6 +428,16 @@ void win_far_settle_last(void)
     os_unlock(&win->lock);
 }
 
+void win_far_end(struct win *win)
+{
+    if (newest.win == win)
+        newest.target = NULL;
+    for (struct win_target *t = win->asked; t; t = t->asked_next) {
+        free(t->held);
+        t->held = NULL;
+    }
+}
+
 /* ---- operations ---- */
 
 /* A question that is being composed. */

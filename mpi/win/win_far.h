@@ -32,6 +32,8 @@ void win_far_settle_last(void);
 /* Ask to give it back, once everything is done; as win_far_ask_flush(). exclusive: otherwise it was
  * shared. */
 int win_far_ask_unlock(struct win *win, struct win_target *target, bool exclusive);
+/* The window is freed, perhaps in an epoch, if it was revoked: forget what waits for the epoch's end. */
+void win_far_end(struct win *win);
 /* Wait until no item of a target is under way (NULL: of any). Returns its first error. */
 int win_far_wait(struct win *win, struct win_target *target);
 

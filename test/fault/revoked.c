@@ -108,6 +108,27 @@ static void lock(void)
     close_window();
 }
 
+/* It is freed in an epoch, whose lock may have been asked for by nobody yet; the next lock is of another window. */
+static void open_epoch(void)
+{
+    long v = rank + 1;
+    int next = (rank + 1) % size;
+    open_window();
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w.win));
+    OK(MPI_Accumulate(&v, 1, MPI_LONG, next, window_at(&w, next, 0), 1, MPI_LONG, MPI_SUM, w.win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPIX_Win_revoke(w.win));
+    close_window();
+    open_window();
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, w.win));
+    OK(MPI_Accumulate(&v, 1, MPI_LONG, next, window_at(&w, next, 0), 1, MPI_LONG, MPI_SUM, w.win));
+    OK(MPI_Win_unlock(next, w.win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK(w.mine[0] == (rank + size - 1) % size + 1);
+    OK(MPIX_Win_revoke(w.win));
+    close_window();
+}
+
 /* All may access all, until they hear of it. */
 static void operations(void)
 {
@@ -208,6 +229,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } scenarios[] = {{"fence", fence},           {"start", start},   {"wait", wait_epoch}, {"lock", lock},
+                 {"open_epoch", open_epoch},
                  {"operations", operations}, {"failed", failed}, {"file", file},
                  {"dead_file", dead_file}};
 

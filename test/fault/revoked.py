@@ -12,7 +12,7 @@ import tempfile
 
 import job
 
-SCENARIOS = ["fence", "start", "wait", "lock", "operations", "failed", "file", "dead_file"]
+SCENARIOS = ["fence", "start", "wait", "lock", "open_epoch", "operations", "failed", "file", "dead_file"]
 KINDS = ["0", "1"]  # of test/mpi/win/windows.h: memory of the library, and of the program
 PLACES = [({}, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),
           ({"VIREO_TCP_ADDRESSES": "127.0.0.1"}, ["--pretend-hosts", "2"])]  # settings, options

@@ -21,9 +21,10 @@ struct sched_memory {
 
 void sched_init(struct sched *s, struct comm *comm, const struct op *op)
 {
-    int tag = (int)(comm->coll_tag++ % COMM_KEPT_TAG);
+    int tag = (int)(comm->coll_tag % COMM_KEPT_TAG);
+    comm_count(comm, comm->coll_tag + 1);
     if (comm->local) /* is used by the same schedules */
-        comm->local->coll_tag = comm->coll_tag;
+        comm_count(comm->local, comm->coll_tag);
     sched_init_at(s, &(struct sched_place){comm, CONTEXT_COLL, tag, NULL}, op);
 }
 

@@ -58,7 +58,7 @@ struct comm {
     struct buffer *buffer; /* attached with MPI_Comm_attach_buffer; NULL: none */
     struct topo *topo;     /* virtual topology; NULL: none */
     const struct comm_hosts *hosts; /* comm_hosts.c's; NULL: not asked for yet */
-    uint32_t coll_tag;              /* the number of the next collective on this communicator */
+    uint32_t coll_tag;              /* the number of the next collective on this communicator: comm_count() */
     uint32_t coll_kept_tag; /* and its persistent ones */
     _Atomic uint64_t calls[COMM_CALLS]; /* coll_note()'s: the last collectives, for the hang report */
     _Atomic uint8_t formats; /* of members' long double, once found out */
@@ -119,6 +119,12 @@ static inline int comm_failure(const struct comm *comm)
 }
 
 /* The VC to a rank that can be addressed, made on demand; NULL: no memory. */
+/* Change coll_tag, which reports read in any thread. */
+static inline void comm_count(struct comm *comm, uint32_t number)
+{
+    __atomic_store_n(&comm->coll_tag, number, __ATOMIC_RELAXED);
+}
+
 struct vc *comm_vc_slow(struct comm *comm, int rank);
 static inline struct vc *comm_vc(struct comm *comm, int rank)
 {

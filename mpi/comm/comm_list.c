@@ -63,7 +63,7 @@ static void each(bool (*take)(void *arg, const struct mpid_comm_view *view), voi
             .inside = comm->context % CONTEXT_STEP == CONTEXT_LOCAL,
             .size = comm->group->size,
             .rank = comm->rank,
-            .begun = comm->coll_tag,
+            .begun = __atomic_load_n(&comm->coll_tag, __ATOMIC_RELAXED),
             .object = comm,
             .member = member,
             .call = call,

@@ -243,7 +243,8 @@ static int agree(struct comm *comm, uint64_t *values, int count)
 {
     struct agree who = {.comm = comm,
                         .context = comm->context + CONTEXT_COLL,
-                        .tag = (int)(comm->coll_tag++ % COMM_AGREE_TAG)};
+                        .tag = (int)(comm->coll_tag % COMM_AGREE_TAG)};
+    comm_count(comm, comm->coll_tag + 1);
     return agree_max(&who, values, count);
 }
 
@@ -524,7 +525,7 @@ int region_create(struct coll *c, struct region **made)
 static __attribute__((noinline)) bool leave_for_messages(const struct region_run *run, int *rc,
                                                          struct sched_misfit *misfit)
 {
-    run->r->comm->coll_tag--; /* the messages take the number of the notice */
+    comm_count(run->r->comm, run->r->comm->coll_tag - 1); /* the messages take the number of the notice */
     region_say_elsewhere(run->r, run->c->kind);
     run->r->stranger = -1; /* its message has another length, too */
     misfit->len = run->root_bytes;
@@ -550,7 +551,7 @@ bool region_run(const struct coll *c, int *rc, struct sched_misfit *misfit)
         return false;
     }
     struct region_run run;
-    comm->coll_tag++;
+    comm_count(comm, comm->coll_tag + 1);
     region_begin(&run, of->blocking, c, prepare, bytes);
     int outcome = run.go(&run);
     while (__builtin_expect(outcome < 0, 0)) {

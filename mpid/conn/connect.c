@@ -110,7 +110,7 @@ static void check_nothing_taken(const struct vc *vc, const char *why)
     snprintf(text, sizeof(text), "what was sent to %s cannot be brought there: %s", name,
              why ? why : "no memory");
     vc_note_lost(vc);
-    mpid_abort(1, text);
+    device_abort(1, text);
 }
 
 /* Let the peer hear a word. Returns whether it can. */

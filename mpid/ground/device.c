@@ -70,16 +70,34 @@ bool device_shows_keys(void)
 
 /* Where a connection broke because its peer's process ended, the process manager hears of it
  * too, and ends the job with the better reason: give it the time. */
-void mpid_abort(int code, const char *message)
+static void explain(char *text, size_t size, const char *message)
 {
     /* By the clock: on a busy machine each nap takes as long as it pleases. */
     uint64_t until_ns = os_now_ns() + ABORT_PATIENCE_MS * 1000000ull;
     while (device.has_lost && !has_ended(&device.lost_gid, device.lost_rank) &&
            os_now_ns() < until_ns)
         usleep(1000);
-    char text[1024];
     const char *why = device.unreachable;
-    snprintf(text, sizeof(text), "%.500s%s%s", message, *why ? "; " : "", why);
+    snprintf(text, size, "%.500s%s%s", message, *why ? "; " : "", why);
+}
+
+void device_abort(int code, const char *message)
+{
+    char text[1024];
+    explain(text, sizeof(text), message);
+    BNR_Abort(device.group, code, text);
+}
+
+/* The end of a job waits for no thread that keeps the lock. */
+void mpid_abort(int code, const char *message)
+{
+    char text[1024];
+    bool held = false;
+    for (int i = 0; i < ABORT_PATIENCE_MS && !(held = os_trylock(&device.lock)); i++)
+        usleep(1000);
+    explain(text, sizeof(text), message);
+    if (held)
+        os_unlock(&device.lock);
     BNR_Abort(device.group, code, text);
 }
 

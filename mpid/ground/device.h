@@ -158,6 +158,8 @@ static inline bool device_take_news(uint32_t *seen)
 bool device_shows_keys(void); /* whether peers find a key without a fence */
 /* Whether the process of a rank of our group has ended. */
 bool device_is_ended_rank(uint32_t rank);
+/* mpid_abort(), for those that hold the lock. */
+_Noreturn void device_abort(int code, const char *message);
 /* Whether this is the group that mpiexec started. */
 bool device_is_own_group(const struct chan_gid *gid);
 /* The group that has this rank, as BNR knows it; BNR_GROUP_NULL: none. */

@@ -48,7 +48,7 @@ static void broken(void *owner, const struct chan_ops *ops, const char *why)
     char text[200];
     (void)owner;
     snprintf(text, sizeof(text), "%s: %s", ops->name, why);
-    mpid_abort(1, text);
+    device_abort(1, text);
 }
 
 static const struct chan_sink sink = {
@@ -175,7 +175,7 @@ static void end_for_missing(int rank)
     char text[64];
     snprintf(text, sizeof(text), "rank %d has exited without MPI_Init", rank);
     fflush(NULL);
-    mpid_abort(1, text);
+    device_abort(1, text);
 }
 
 static void look_at_channels(void)

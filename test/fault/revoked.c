@@ -155,11 +155,12 @@ static void failed(void)
     MPI_Group group, all;
     int count = 0, where = -1, zero = 0;
     open_window();
-    OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (rank == 1) {
-        usleep(200 * 1000); /* all have left the barrier */
+    if (rank != 1)
+        OK(MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD));
+    for (int i = 1; rank == 1 && i < size; i++) /* all have the window */
+        OK(MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    if (rank == 1)
         raise(SIGKILL);
-    }
     while (!count) {
         OK(MPIX_Win_get_failed(w.win, &group));
         OK(MPI_Group_size(group, &count));

@@ -29,6 +29,7 @@
 #include "mpid/conn/vc.h"
 #include "mpid/conn/words.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "mpid/wait/progress.h"
 #include "os/clock.h"
 #include "os/settings.h"
@@ -38,8 +39,9 @@
 static const uint64_t redial_ns = 20000000u;
 enum { REDIAL_DOUBLES = 5 };
 
-/* The word that a process sends its peer by the process manager: one byte. */
+/* The word that a process sends its peer by BNR_Xcast(): one byte. */
 enum {
+    TOLD_TAG = 0x40000001,
     WORD_DIAL = 1,  /* nothing answers me there: dial me */
     WORD_STUCK = 2, /* the same, and I have tried all there is */
     WORD_FAILED = 3 /* I have given up; needs no answer */
@@ -122,7 +124,7 @@ static bool tell_peer(const struct vc *vc, int word)
     BNR_Group group = device_group_of(&vc->peer.gid, vc->peer.rank);
     unsigned long long caps = 0;
     return group && !BNR_Query_caps(&caps) && (caps & BNR_CAP_XCAST) &&
-           !BNR_Xcast(group, CONNECT_TAG, &said, 1, &attr);
+           !BNR_Xcast(group, TOLD_TAG, &said, 1, &attr);
 }
 
 static void fail_unreachable(struct vc *vc)
@@ -439,7 +441,8 @@ static bool is_closed_to(const struct vc *vc)
     return device.finalizing && vc->state == VC_UNBOUND && !words_has(vc, "sessions");
 }
 
-void connect_told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg)
+/* A process of our group tells us something by BNR_Xcast(). */
+static void told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg)
 {
     uint8_t word = data && len == 1 ? *(const uint8_t *)data : 0;
     bool is_peer = from >= 0 && (uint32_t)from != device.env.rank;
@@ -696,3 +699,10 @@ void connect_lost(struct chan_link *link, int rc)
         vc_check(vc);
     }
 }
+
+static int attach(void)
+{
+    return BNR_Xcast_register(device.group, TOLD_TAG, told, NULL);
+}
+
+const struct life connect_life = {.attach = attach};

@@ -35,9 +35,6 @@ void connect_ended(struct vc *vc);
 void connect_vanished(struct vc *vc);
 /* To be called while device.vanish_ns is set. */
 void connect_end_vanished(void);
-/* A process of our group tells us something by BNR_Xcast(). */
-enum { CONNECT_TAG = 0x40000001 };
-void connect_told(BNR_Group group, int from, int tag, const void *data, size_t len, void *arg);
 /* Look again at VCs that wait for a card. Returns whether anything happened. */
 bool connect_poll(void);
 /* When it has something to do by the clock, or is to look for cards, or in MPI_Finalize for peers' words,

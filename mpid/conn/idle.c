@@ -9,6 +9,7 @@
 #include "mpid/conn/leave.h"
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "os/clock.h"
 #include "os/settings.h"
 
@@ -135,7 +136,7 @@ void idle_look(void)
 
 /* ---- life ---- */
 
-void idle_open(void)
+static void watch_links(void)
 {
     unsigned long long caps = 0;
     struct rlimit files;
@@ -155,8 +156,10 @@ void idle_open(void)
             device.crowd = device.ports[i].chan;
 }
 
-int idle_init(void)
+static int start(void)
 {
     static const struct packet_kind leave = {.name = "LEAVE", .arrived = leave_arrived};
     return packet_add(PACKET_LEAVE, &leave);
 }
+
+const struct life idle_life = {.start = start, .open = watch_links};

@@ -20,10 +20,6 @@
 
 struct vc;
 
-/* Returns 0 or -EEXIST. */
-int idle_init(void);
-/* The channels are open. */
-void idle_open(void);
 /* Let go what may go; called now and then while there are too many. */
 void idle_look(void);
 /* Ask the peer to let the link go, if that is idle. Returns whether it was asked. */

@@ -14,6 +14,7 @@
 #include "mpid/conn/opening.h"
 #include "mpid/ground/device.h"
 #include "mpid/ground/ended.h"
+#include "mpid/ground/life.h"
 #include "mpid/wait/wake.h"
 #include "os/log.h"
 
@@ -308,11 +309,6 @@ bool vc_free_unused(struct vc *vc)
     return unused;
 }
 
-void vc_fini(void)
-{
-    vc_each(free_vc, NULL);
-}
-
 void vc_stay_busy(struct vc *vc)
 {
     if (vc->busy)
@@ -553,14 +549,6 @@ void vc_disown(struct vc *vc)
     vc->link = &vc->stand_in;
 }
 
-int vc_init(void)
-{
-    static const struct packet_kind close = {.name = "CLOSE", .arrived = close_arrived};
-    vc_table = engaged = standing = NULL;
-    mpid_space_open(MPID_SPACE_VC, sizeof(struct vc));
-    return packet_add(PACKET_CLOSE, &close);
-}
-
 void vc_describe(const struct vc *vc, char *text, size_t size)
 {
     BNR_Host host;
@@ -633,3 +621,28 @@ void mpid_vc_put(struct vc *vc)
     vc_put(vc);
     os_unlock(&device.lock);
 }
+
+/* ---- life ---- */
+
+static int start(void)
+{
+    static const struct packet_kind kind = {.name = "CLOSE", .arrived = close_arrived};
+    vc_table = engaged = standing = NULL;
+    os_pool_init(&device.controls, sizeof(struct control), 16);
+    os_pool_init(&device.landings, sizeof(struct landing), 16);
+    mpid_space_open(MPID_SPACE_VC, sizeof(struct vc));
+    return packet_add(PACKET_CLOSE, &kind);
+}
+
+static void free_all(void)
+{
+    vc_each(free_vc, NULL);
+}
+
+static void end(void)
+{
+    os_pool_fini(&device.controls);
+    os_pool_fini(&device.landings);
+}
+
+const struct life vc_life = {.start = start, .close = free_all, .end = end};

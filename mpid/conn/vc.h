@@ -160,7 +160,7 @@ const char *vc_state_name(enum vc_state state);
 /* The state after event, or VC_STATES if it cannot happen in this one. */
 enum vc_state vc_after(enum vc_state state, enum vc_event event);
 
-/* What the rooms above do with a VC; start/start.c sets it before all else. */
+/* What the rooms above do with a VC; start/rooms.c sets it before all else. */
 struct vc_above {
     void (*begun)(struct vc *vc); /* it is made, or is forgotten and wanted: nothing tells of its peer's end yet */
     void (*gone)(struct vc *vc);  /* it is about to be freed */
@@ -175,10 +175,6 @@ extern const struct vc_above *vc_above;
 
 /* All, by hh. vc.c's own; a debugger also looks at it. */
 extern struct vc *vc_table;
-
-int vc_init(void);
-/* Free every VC; their links are gone. */
-void vc_fini(void);
 
 /* The VC to a process, made if need be, or NULL (no memory). It is not counted: where nobody else
  * does, it goes with its link, or by vc_check(). */

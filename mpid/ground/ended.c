@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpid/ground/life.h"
 #include "os/hash.h"
 
 enum { ENDED = 1, FAILED = 2 };
@@ -121,7 +122,7 @@ void ended_failed(size_t index, struct chan_gid *gid, uint32_t *rank)
     *rank = failed[index].rank;
 }
 
-void ended_fini(void)
+static void end(void)
 {
     struct ended_group *group, *next;
     HASH_ITER(hh, groups, group, next) {
@@ -133,3 +134,5 @@ void ended_fini(void)
     failed = NULL;
     failed_count = 0;
 }
+
+const struct life ended_life = {.end = end};

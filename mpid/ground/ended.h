@@ -24,6 +24,4 @@ bool ended_has(const struct chan_gid *gid, uint32_t rank);
 size_t ended_failed_count(void);
 void ended_failed(size_t index, struct chan_gid *gid, uint32_t *rank);
 
-void ended_fini(void);
-
 #endif

@@ -5,18 +5,21 @@
 
 #include "include/channel.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "os/clock.h"
 
 /* ---- counts ---- */
 
 int stats_counts_at;
 
-int stats_init(void)
+static int reserve(void)
 {
     stats_counts_at = mpid_space_reserve(MPID_SPACE_VC, sizeof(struct stats_counts),
                                          _Alignof(struct stats_counts));
     return stats_counts_at < 0;
 }
+
+const struct life stats_life = {.start = reserve};
 
 _Atomic bool stats_there;
 

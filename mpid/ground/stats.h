@@ -37,7 +37,6 @@ struct stats_counts {
 extern int stats_counts_at;
 
 /* Before the first VC. Returns 0, or non-zero without space. */
-int stats_init(void);
 
 static inline struct stats_counts *stats_counts(const struct vc *vc)
 {

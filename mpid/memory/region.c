@@ -20,6 +20,7 @@
 
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "mpid/memory/region_room.h"
 #include "mpid/wait/look.h"
 #include "os/memory/segment.h"
@@ -80,16 +81,6 @@ static int find_half(const struct chan_gid *gid, uint32_t rank, int *fd, uint64_
     }
     *offset += *size;
     return is.st_dev == regions.device && is.st_ino == regions.inode ? 0 : -EBADF;
-}
-
-void region_init(void)
-{
-    uint64_t offset;
-    int fd;
-    memset(&regions, 0, sizeof(regions));
-    mpid_space_open(MPID_SPACE_REGION, sizeof(struct mpid_region));
-    if (find_half(&device.env.gid, device.env.rank, &fd, &offset, &regions.room.size))
-        regions.room.size = 0;
 }
 
 static int map(struct mpid_region *region, const struct chan_gid *gid, uint32_t owner)
@@ -255,7 +246,19 @@ static void destroy_all(struct mpid_region *list)
     }
 }
 
-void region_fini(void)
+static int start(void)
+{
+    uint64_t offset;
+    int fd;
+    memset(&regions, 0, sizeof(regions));
+    mpid_space_open(MPID_SPACE_REGION, sizeof(struct mpid_region));
+    if (find_half(&device.env.gid, device.env.rank, &fd, &offset, &regions.room.size))
+        regions.room.size = 0;
+    return 0;
+}
+
+/* Unmap all, also open regions. */
+static void end(void)
 {
     look_first = NULL; /* they look at regions */
     destroy_all(regions.all);
@@ -263,6 +266,8 @@ void region_fini(void)
     region_room_fini(&regions.room);
     regions.all = regions.closed = NULL;
 }
+
+const struct life region_life = {.start = start, .end = end};
 
 /* ---- sharers of memory, and their wake-up ---- */
 

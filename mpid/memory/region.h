@@ -15,10 +15,6 @@ enum { REGION_HEAD = 128 }; /* bytes before what the layer above uses */
 int region_channel_memory(const struct chan_gid *gid, uint32_t rank, int *fd, uint64_t *offset,
                           uint64_t *size);
 
-/* Once it is known who this process is. */
-void region_init(void);
-/* Unmap all, also open regions. */
-void region_fini(void);
 /* This process is a child that was forked. */
 void region_orphan(void);
 

@@ -10,6 +10,7 @@
 
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "mpid/message/rndv.h"
 #include "mpid/peers/lost.h"
 #include "mpid/wait/car.h"
@@ -339,18 +340,6 @@ static void eager_landed(struct vc *vc, struct landing *landing)
     }
 }
 
-int recv_init(void)
-{
-    static const struct packet_kind eager = {
-        .name = "EAGER", .arrived = eager_arrived, .place = eager_place, .landed = eager_landed};
-    static const struct packet_kind rts = {
-        .name = "RTS", .least = sizeof(struct packet_rts), .arrived = rts_arrived};
-    static const struct packet_kind credit = {.name = "CREDIT", .arrived = credit_arrived};
-    int rc = packet_add(PACKET_EAGER, &eager);
-    rc = rc ? rc : packet_add(PACKET_RTS, &rts);
-    return rc ? rc : packet_add(PACKET_CREDIT, &credit);
-}
-
 void recv_fail(struct vc *vc, enum mpid_error error)
 {
     struct landing *landing = vc->landing;
@@ -485,3 +474,17 @@ void mpid_recv_message(struct mpid_request *request, struct mpid_message *messag
     receive_unexpected(request, u);
     os_unlock(&device.lock);
 }
+
+static int start(void)
+{
+    static const struct packet_kind eager = {
+        .name = "EAGER", .arrived = eager_arrived, .place = eager_place, .landed = eager_landed};
+    static const struct packet_kind rts = {
+        .name = "RTS", .least = sizeof(struct packet_rts), .arrived = rts_arrived};
+    static const struct packet_kind credit = {.name = "CREDIT", .arrived = credit_arrived};
+    int rc = packet_add(PACKET_EAGER, &eager);
+    rc = rc ? rc : packet_add(PACKET_RTS, &rts);
+    return rc ? rc : packet_add(PACKET_CREDIT, &credit);
+}
+
+const struct life recv_life = {.start = start};

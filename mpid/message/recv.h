@@ -14,7 +14,6 @@
 struct unexpected;
 struct vc;
 
-int recv_init(void);
 void recv_arrived(struct chan_peer *peer, const struct chan_head *head, const void *data,
                   size_t len);
 /* The bytes of a landing will never be complete. */

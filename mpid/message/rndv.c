@@ -18,6 +18,7 @@
 
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "mpid/message/recv.h"
 #include "mpid/message/send.h"
 #include "mpid/peers/lost.h"
@@ -578,22 +579,6 @@ static void done_arrived(struct vc *vc, const struct chan_head *head, const void
     }
 }
 
-int rndv_init(void)
-{
-    static const struct packet_kind kinds[PACKET_TYPES] = {
-        [PACKET_CTS] = {"CTS", sizeof(struct packet_cts), cts_arrived, NULL, NULL},
-        [PACKET_DATA] = {"DATA", 0, data_arrived, data_place, data_landed},
-        [PACKET_DONE] = {"DONE", 0, done_arrived, NULL, NULL},
-        [PACKET_CANCEL] = {"CANCEL", 0, cancel_arrived, NULL, NULL},
-        [PACKET_CANCELLED] = {"CANCELLED", 0, cancelled_arrived, NULL, NULL},
-    };
-    int rc = 0;
-    for (uint32_t type = 0; type < PACKET_TYPES && !rc; type++)
-        if (kinds[type].name)
-            rc = packet_add(type, &kinds[type]);
-    return rc;
-}
-
 /* A message to this process itself is cancelled by two turns of progress. */
 static bool is_to_self(const struct mpid_request *request)
 {
@@ -633,3 +618,33 @@ void mpid_cancel(struct mpid_request *request)
         (void)progress_turn();
     os_unlock(&device.lock);
 }
+
+/* ---- life ---- */
+
+static int start(void)
+{
+    static const struct packet_kind kinds[PACKET_TYPES] = {
+        [PACKET_CTS] = {"CTS", sizeof(struct packet_cts), cts_arrived, NULL, NULL},
+        [PACKET_DATA] = {"DATA", 0, data_arrived, data_place, data_landed},
+        [PACKET_DONE] = {"DONE", 0, done_arrived, NULL, NULL},
+        [PACKET_CANCEL] = {"CANCEL", 0, cancel_arrived, NULL, NULL},
+        [PACKET_CANCELLED] = {"CANCELLED", 0, cancelled_arrived, NULL, NULL},
+    };
+    int rc = 0;
+    for (uint32_t type = 0; type < PACKET_TYPES && !rc; type++)
+        if (kinds[type].name)
+            rc = packet_add(type, &kinds[type]);
+    return rc;
+}
+
+static void open_cars(void)
+{
+    os_pool_init(&device.cars, mpid_space_seal(MPID_SPACE_REQUEST), 16);
+}
+
+static void end(void)
+{
+    os_pool_fini(&device.cars);
+}
+
+const struct life rndv_life = {.start = start, .open = open_cars, .end = end};

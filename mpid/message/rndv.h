@@ -13,7 +13,6 @@
 
 struct vc;
 
-int rndv_init(void);
 /* A receive and an RTS have met. from: where the sender's bytes lie; key NULL if no key came. */
 void rndv_start(struct mpid_request *request, struct vc *vc, uint64_t total,
                 const struct chan_remote *from, uint32_t id);

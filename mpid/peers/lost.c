@@ -15,6 +15,7 @@
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "mpid/ground/ended.h"
+#include "mpid/ground/life.h"
 #include "mpid/peers/notice.h"
 #include "mpid/wait/car.h"
 #include "mpid/wait/progress.h"
@@ -401,7 +402,7 @@ void lost_finish(void)
     notice_ended();
 }
 
-void lost_fini(void)
+static void end(void)
 {
     look_again = true;
     any_parted = false;
@@ -411,3 +412,5 @@ void lost_fini(void)
         free(failed);
     }
 }
+
+const struct life lost_life = {.end = end};

@@ -34,9 +34,8 @@ void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed);
 /* From begin to finish losses are noted, and what they end ends in finish. */
 void lost_begin(void);
 void lost_finish(void);
-void lost_fini(void);
 
-/* How send.c ends what in a context waits to be sent; start/start.c sets it. */
+/* How send.c ends what in a context waits to be sent; start/rooms.c sets it. */
 extern void (*lost_end_sends)(uint32_t context);
 
 #endif

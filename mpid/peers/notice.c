@@ -14,6 +14,7 @@
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
 #include "mpid/ground/ended.h"
+#include "mpid/ground/life.h"
 #include "mpid/peers/lost.h"
 #include "mpid/wait/deliver.h"
 #include "mpid/wait/wake.h"
@@ -96,13 +97,6 @@ static void landed(struct vc *vc, struct landing *landing)
     deliver(&notice->request, tell);
 }
 
-int notice_init(void)
-{
-    static const struct packet_kind kind = {
-        .name = "NOTICE", .arrived = arrived, .place = place, .landed = landed};
-    return packet_add(PACKET_NOTICE, &kind);
-}
-
 void notice_ended(void)
 {
     struct mpid_request *request = above.ended ? calloc(1, sizeof(*request)) : NULL;
@@ -147,3 +141,12 @@ bool mpid_is_gone(const struct mpid_gid *gid, uint32_t rank)
     os_unlock(&device.lock);
     return gone;
 }
+
+static int start(void)
+{
+    static const struct packet_kind kind = {
+        .name = "NOTICE", .arrived = arrived, .place = place, .landed = landed};
+    return packet_add(PACKET_NOTICE, &kind);
+}
+
+const struct life notice_life = {.start = start};

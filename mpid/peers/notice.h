@@ -4,8 +4,6 @@
 #ifndef MPID_NOTICE_H
 #define MPID_NOTICE_H
 
-/* Returns 0 or -EEXIST. */
-int notice_init(void);
 /* A process has ended: tell the layer above, soon. */
 void notice_ended(void);
 

@@ -15,6 +15,7 @@
 #include "mpid/conn/vc.h"
 #include "mpid/conn/words.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "os/be.h"
 #include "os/clock.h"
 #include "os/log.h"
@@ -202,7 +203,7 @@ void parted_poll(void)
     device.parting = open_case.complain_ns || open_case.close_ns;
 }
 
-void parted_fini(void)
+static void end(void)
 {
     free(open_case.pairs);
     open_case.pairs = NULL;
@@ -211,7 +212,9 @@ void parted_fini(void)
     device.parting = false;
 }
 
-int parted_attach(void)
+static int attach(void)
 {
     return BNR_Xcast_register(device.group, PARTED_TAG, told, NULL);
 }
+
+const struct life parted_life = {.attach = attach, .end = end};

@@ -32,10 +32,7 @@ struct parted_pair {
  * Returns how many. */
 size_t parted_choose(struct parted_pair *pairs, size_t count, uint32_t size, bool *is_out);
 
-/* Hear what others complain of. Returns 0 or a code of BNR. */
-int parted_attach(void);
 void parted_note(const struct vc *vc); /* a connection has failed */
 void parted_poll(void);                /* to be called now and then while device.parting is set */
-void parted_fini(void);
 
 #endif

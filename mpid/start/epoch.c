@@ -24,16 +24,9 @@
 #include <unistd.h>
 
 #include "mpid/conn/connect.h"
-#include "mpid/conn/ports.h"
 #include "mpid/conn/vc.h"
 #include "mpid/conn/words.h"
 #include "mpid/ground/device.h"
-#include "mpid/ground/ended.h"
-#include "mpid/memory/region.h"
-#include "mpid/peers/lost.h"
-#include "mpid/peers/parted.h"
-#include "mpid/tell/crash.h"
-#include "mpid/tell/facts.h"
 #include "mpid/tell/hang.h"
 #include "mpid/tell/report.h"
 #include "mpid/wait/deliver.h"
@@ -235,28 +228,4 @@ int mpid_rest(void)
         report_put();
     device.at_rest = true;
     return BNR_Finalize() ? -EIO : 0;
-}
-
-void mpid_close(void)
-{
-    if (!device.at_rest || device.orphan || device.pid != getpid())
-        return;
-    device.at_rest = false;
-    bool joined = !BNR_Init(NULL); /* the channels may still ask */
-    crash_fini();
-    facts_close();
-    vc_fini();
-    ports_close();
-    if (joined)
-        BNR_Finalize();
-    match_fini(&device.match);
-    ids_fini(&device.ids);
-    os_pool_fini(&device.controls);
-    os_pool_fini(&device.landings);
-    os_pool_fini(&device.cars);
-    ended_fini();
-    lost_fini();
-    parted_fini();
-    region_fini();
-    wait_fini();
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A process that crashes in a call of MPI; see crash.h. */
-#include "mpid/tell/crash.h"
-
+/*
+ * A process that crashes in a call of MPI says in which, and from which line of the program.
+ *
+ * Signals that mean a crash get a handler where the program has none. It has a copy of the process
+ * look at the stack and write a line to stderr, for the crashed thread may hold any lock; the
+ * process waits for the copy for two seconds at most, and then ends by the signal as it would
+ * without. Setting crash_lines turns that off.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,6 +18,7 @@
 #include <unistd.h>
 
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "mpid/tell/call_site.h"
 #include "os/calls.h"
 #include "os/settings.h"
@@ -69,19 +75,21 @@ static void on_crash(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-void crash_init(void)
+static int attach(void)
 {
     struct sigaction old, mine = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     if (!os_setting(OS_SETTING_CRASH_LINES))
-        return;
+        return 0;
     sigemptyset(&mine.sa_mask);
     for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
         if (!sigaction(crashes[i], NULL, &old) && !(old.sa_flags & SA_SIGINFO) &&
             old.sa_handler == SIG_DFL)
             (void)sigaction(crashes[i], &mine, NULL);
+    return 0;
 }
 
-void crash_fini(void)
+/* Take the handlers back; those that the program has set meanwhile stay. */
+static void give_back(void)
 {
     struct sigaction now;
     for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
@@ -89,3 +97,5 @@ void crash_fini(void)
             now.sa_sigaction == on_crash)
             signal(crashes[i], SIG_DFL);
 }
+
+const struct life crash_life = {.attach = attach, .close = give_back};

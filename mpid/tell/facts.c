@@ -7,6 +7,7 @@
 
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "mpid/message/recv.h"
 #include "os/clock.h"
 
@@ -236,7 +237,7 @@ static void listen(void)
     device.sink.place = on ? place : packet_place;
 }
 
-/* Either this or facts_open() sees what the other one has written. */
+/* Either this or begin() sees what the other one has written. */
 void mpid_events_want(unsigned kinds, void (*told)(void))
 {
     stats_set_told(told);
@@ -248,7 +249,8 @@ void mpid_events_want(unsigned kinds, void (*told)(void))
     os_unlock(&device.lock);
 }
 
-void facts_open(void)
+/* The device is there, from here on; or not any more. Before and after, counts are 0. */
+static void begin(void)
 {
     atomic_store(&stats_there, true);
     os_lock(&device.lock);
@@ -256,7 +258,9 @@ void facts_open(void)
     os_unlock(&device.lock);
 }
 
-void facts_close(void)
+static void end(void)
 {
     atomic_store(&stats_there, false);
 }
+
+const struct life facts_life = {.open = begin, .close = end};

@@ -6,10 +6,6 @@
 
 struct vc;
 
-/* The device is there, from here on; or not any more. Before and after, counts are 0. */
-void facts_open(void);
-void facts_close(void);
-
 /* A VC is about to be freed: keep its counts; locked. */
 void facts_vc_gone(const struct vc *vc);
 

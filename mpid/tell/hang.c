@@ -14,6 +14,7 @@
 
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "mpid/ground/life.h"
 #include "mpid/tell/call_site.h"
 #include "mpid/wait/wait.h"
 #include "mpid/wait/wake.h"
@@ -603,13 +604,17 @@ void hang_poll(void)
         hang_tell_poll();
 }
 
-void hang_init(void)
+/* Listen for questions, between BNR_Init() and BNR_Finalize(). */
+static int listen_for_questions(void)
 {
     free(hang.report.text);
     hang.report.text = NULL;
     atomic_store_explicit(&device_asked, false, memory_order_relaxed);
     (void)BNR_Set_asked(on_asked, NULL);
+    return 0;
 }
+
+const struct life hang_life = {.attach = listen_for_questions};
 
 void mpid_set_comms(void (*each)(bool (*take)(void *arg, const struct mpid_comm_view *view),
                                  void *arg))

@@ -18,9 +18,6 @@
 
 struct wait;
 
-/* Listen for questions, between BNR_Init() and BNR_Finalize(). */
-void hang_init(void);
-
 /* Say what the calling thread waits for; unlocked. tell may be NULL. */
 void hang_tell(const struct wait *wait, mpid_tell_fn tell, void *arg);
 

@@ -15,7 +15,7 @@
 
 struct wait;
 
-/* What the rooms above do in turns and waits; start/start.c sets it before all else. */
+/* What the rooms above do in turns and waits; start/rooms.c sets it before all else. */
 struct progress_above {
     bool (*drain)(void);   /* some VCs have something to hand over; returns whether any of it moved */
     bool (*connect)(void); /* some wait for a card, or connect; returns whether anything happened */

@@ -51,21 +51,6 @@ struct win_op {
  * code of an error that was raised. */
 int win_run(struct win *win, struct win_op *op, MPI_Request *request);
 
-/* Find where the target's data begin, in bytes from its base: all of them must lie within the size bytes that it has,
- * in a window that is not dynamic. unit: of a displacement. Returns MPI_SUCCESS or the code of an error that was
- * raised. In win_range.c. */
-int win_range_find(struct win *win, const struct win_op *op, int64_t unit, uint64_t size, int64_t *from);
-
-/* The first and the last byte, one past it, of what the target's type describes, from the
- * displacement on. */
-static inline void win_bounds(const struct win_op *op, int64_t *first, int64_t *end)
-{
-    const struct type *type = op->target_type;
-    int64_t last = (op->count - 1) * type->extent;
-    *first = type->true_lb + (last < 0 ? last : 0);
-    *end = type->true_lb + type->true_extent + (last > 0 ? last : 0);
-}
-
 /* Whether it takes data to the target, and whether it brings some back. */
 static inline bool win_op_takes(const struct win_op *op)
 {

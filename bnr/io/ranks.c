@@ -16,14 +16,25 @@
 #include "bnr/core/bytes.h"
 #include "bnr/core/job.h"
 #include "bnr/core/pmi/pmi_spawn.h"
-#include "bnr/launch/launch.h"
+#include "bnr/io/exits.h"
+#include "bnr/io/leftovers.h"
 #include "bnr/io/pty.h"
+#include "bnr/launch/launch.h"
+#include "bnr/launch/session_folder.h"
+#include "bnr/launch/warden.h"
 #include "os/clock.h"
 #include "os/futex.h"
 
 enum {
     JOB_LIST_MAX = 32 * 33,
     SLICE_MS = 20
+};
+
+struct ranks_care {
+    struct wardens wardens;
+    struct session_folder session; /* of the ranks here, for programs that start in it */
+    struct exits exits;
+    struct leftovers leftovers; /* groups whose rank's process has ended */
 };
 
 /* The variables that differ between ranks: rewritten before each start. */
@@ -177,23 +188,23 @@ static void reap_rank(struct ranks *r, int rank)
     if (kill(-pid, 0))
         rank_ended(r, rank, status);
     else /* the group keeps the number */
-        leftovers_add(&r->leftovers, rank, pid, status, r->is_in_grace);
+        leftovers_add(&r->care->leftovers, rank, pid, status, r->is_in_grace);
 }
 
 /* Reap the first child to end. Returns false if there is none. */
 static bool reap_next(struct ranks *r)
 {
     siginfo_t info = {0};
-    int status, rank = exits_next(&r->exits);
+    int status, rank = exits_next(&r->care->exits);
     if (rank >= 0) {
-        if (!leftovers_has(&r->leftovers, rank) && ranks_lives(&r->table, rank))
+        if (!leftovers_has(&r->care->leftovers, rank) && ranks_lives(&r->table, rank))
             reap_rank(r, rank);
         return true;
     }
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
         return false;
     rank = rank_of(r, info.si_pid);
-    if (rank >= 0 && !leftovers_has(&r->leftovers, rank))
+    if (rank >= 0 && !leftovers_has(&r->care->leftovers, rank))
         reap_rank(r, rank);
     else if (waitpid(info.si_pid, &status, 0) == info.si_pid)
         r->hooks.other_ended(r->hooks.arg, (int)info.si_pid, status);
@@ -206,7 +217,7 @@ bool ranks_reap(struct ranks *r)
     while (reap_next(r))
         if (os_now_ns() >= until)
             return true;
-    leftovers_look(&r->leftovers);
+    leftovers_look(&r->care->leftovers);
     return false;
 }
 
@@ -343,8 +354,8 @@ int ranks_start(struct ranks *r, int rank, const char **step)
         };
         if (a->in_session) {
             *step = "make a folder for it below TMPDIR";
-            rc = session_folder_add(&r->session, rank);
-            l.wdir = r->session.of_rank;
+            rc = session_folder_add(&r->care->session, rank);
+            l.wdir = r->care->session.of_rank;
         }
         if (!rc && r->hooks.amend)
             rc = r->hooks.amend(r->hooks.arg, rank, &l);
@@ -352,10 +363,10 @@ int ranks_start(struct ranks *r, int rank, const char **step)
             rc = launch_start(&l, &pid, &pidfd, step);
     }
     if (!rc) {
-        leftovers_note_output(&r->leftovers, rank, 0, p.pipe[1][1]);
-        leftovers_note_output(&r->leftovers, rank, 1, p.pipe[2][1]);
+        leftovers_note_output(&r->care->leftovers, rank, 0, p.pipe[1][1]);
+        leftovers_note_output(&r->care->leftovers, rank, 1, p.pipe[2][1]);
         table_started(&r->table, rank, (int)pid);
-        exits_add(&r->exits, rank, pidfd);
+        exits_add(&r->care->exits, rank, pidfd);
         r->terminals[rank] = p.terminal;
         p.terminal = -1;
         rc = r->hooks.attach(r->hooks.arg, rank, &p);
@@ -441,13 +452,14 @@ int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ra
         return rc;
     r->table.head_fd = ranks_lift(r->table.head_fd);
     r->table.memory_fd = ranks_lift(r->table.memory_fd);
-    rc = leftovers_init(&r->leftovers, spec->world_size, group_over, r);
+    r->care = calloc(1, sizeof(*r->care));
+    rc = r->care ? leftovers_init(&r->care->leftovers, spec->world_size, group_over, r) : -ENOMEM;
     r->extra = calloc(1, sizeof(*r->extra));
     r->terminals = malloc((size_t)spec->world_size * sizeof(*r->terminals));
     if (rc || !r->extra || !r->terminals)
         return -ENOMEM;
     memset(r->terminals, -1, (size_t)spec->world_size * sizeof(*r->terminals));
-    exits_init(&r->exits);
+    exits_init(&r->care->exits);
     compose_job_list(r);
     return 0;
 }
@@ -464,27 +476,63 @@ static bool needs_session(const struct ranks *r)
 int ranks_make_folder(struct ranks *r, const char **step)
 {
     *step = "make a folder for the ranks below TMPDIR";
-    return needs_session(r) ? session_folder_make(&r->session) : 0;
+    return needs_session(r) ? session_folder_make(&r->care->session) : 0;
 }
 
 int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step)
 {
     *step = "start the wardens";
-    return wardens_start(&r->wardens, &r->table, r->session.path, name, name_size);
+    return wardens_start(&r->care->wardens, &r->table, r->care->session.path, name, name_size);
+}
+
+int ranks_guard_again(struct ranks *r, int pid)
+{
+    return r->care ? wardens_reaped(&r->care->wardens, pid) : 0;
+}
+
+void ranks_guard_terminal(struct ranks *r, const struct termios *modes)
+{
+    wardens_know(&r->care->wardens, modes);
+}
+
+uint32_t ranks_guards(const struct ranks *r, pid_t pids[RANKS_GUARDS])
+{
+    uint32_t count = 0;
+    _Static_assert((int)RANKS_GUARDS == (int)WARDENS, "all fit");
+    for (int i = 0; r->care && i < WARDENS; i++)
+        if (r->care->wardens.pid[i])
+            pids[count++] = r->care->wardens.pid[i];
+    return count;
+}
+
+void ranks_watch_groups(struct ranks *r, struct uv_loop_s *loop, uint64_t hold_ms)
+{
+    leftovers_watch(&r->care->leftovers, loop, hold_ms);
+}
+
+void ranks_unwatch_groups(struct ranks *r)
+{
+    if (r->care)
+        leftovers_unwatch(&r->care->leftovers);
 }
 
 void ranks_unguard(struct ranks *r)
 {
-    session_folder_remove(r->session.path);
-    wardens_stop(&r->wardens);
+    if (!r->care)
+        return;
+    session_folder_remove(r->care->session.path);
+    wardens_stop(&r->care->wardens);
 }
 
 void ranks_destroy(struct ranks *r)
 {
     table_detach(&r->table);
-    exits_fini(&r->exits);
     free(r->environment);
-    leftovers_fini(&r->leftovers);
+    if (r->care) {
+        exits_fini(&r->care->exits);
+        leftovers_fini(&r->care->leftovers);
+    }
+    free(r->care);
     free(r->extra);
     free(r->terminals);
 }

@@ -12,16 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/types.h>
 
 #include "bnr/host/table.h"
-#include "bnr/io/exits.h"
-#include "bnr/io/leftovers.h"
 #include "bnr/launch/library.h"
-#include "bnr/launch/session_folder.h"
-#include "bnr/launch/warden.h"
 
 struct job_facts;
 struct launch;
+struct ranks_care;
+struct termios;
+struct uv_loop_s;
+
+enum {
+    RANKS_GUARDS = 2 /* wardens */
+};
 
 struct ranks_app {
     const char *path; /* as launch_resolve() found it */
@@ -58,13 +62,10 @@ struct ranks_extra;
 
 struct ranks {
     struct table table;
-    struct wardens wardens;
-    struct session_folder session; /* of the ranks here, for programs that start in it */
-    struct exits exits;
+    struct ranks_care *care; /* the wardens, and what is to be ended or removed behind the ranks */
     struct ranks_hooks hooks;
     const struct ranks_app *apps;
     bool is_in_grace; /* signals that end them have been sent, and they have time to obey */
-    struct leftovers leftovers; /* groups whose rank's process has ended */
     struct ranks_extra *extra;
     char **environment; /* of the program being started */
     int environment_app;
@@ -81,8 +82,21 @@ int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ra
                  const char **step);
 int ranks_make_folder(struct ranks *r, const char **step);
 int ranks_guard(struct ranks *r, char *name, size_t name_size, const char **step);
+/* A child has been reaped. If it was a warden, another is started; returns 0, or -errno: none can be. */
+int ranks_guard_again(struct ranks *r, int pid);
+/* mpiexec has changed the modes of its terminal, from the first to the second of two; NULL: they are as they were
+ * again. See wardens_know(). */
+void ranks_guard_terminal(struct ranks *r, const struct termios *modes);
+/* Write the numbers of the wardens' processes. Returns how many there are; none of a zeroed r. */
+uint32_t ranks_guards(const struct ranks *r, pid_t pids[RANKS_GUARDS]);
 /* All ranks have ended: remove what the wardens guard, and let them go. Accepts a zeroed r. */
 void ranks_unguard(struct ranks *r);
+
+/* Look after groups that outlive their rank's process, by a loop's timer, and give those that hold output so long;
+ * see leftovers.h. */
+void ranks_watch_groups(struct ranks *r, struct uv_loop_s *loop, uint64_t hold_ms);
+/* The loop must run once more. */
+void ranks_unwatch_groups(struct ranks *r);
 void ranks_destroy(struct ranks *r);
 
 /* Where a rank's stdout or stderr goes. */

@@ -6,20 +6,23 @@
 #include <sys/resource.h>
 
 #include "bnr/launch/limit.h"
+#include "bnr/wire/launch_message.h"
 
-static const int kinds[LAUNCH_LIMITS] = {RLIMIT_CORE, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_MEMLOCK,
+_Static_assert((int)RESOURCES_COUNT == (int)LAUNCH_LIMITS, "daemons are told of all");
+
+static const int kinds[RESOURCES_COUNT] = {RLIMIT_CORE, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_MEMLOCK,
                                          RLIMIT_AS,   RLIMIT_DATA,  RLIMIT_FSIZE,  RLIMIT_CPU};
 
-void resources_get(uint64_t limits[LAUNCH_LIMITS])
+void resources_get(uint64_t limits[RESOURCES_COUNT])
 {
-    for (int i = 0; i < LAUNCH_LIMITS; i++)
+    for (int i = 0; i < RESOURCES_COUNT; i++)
         limits[i] = limit_started(kinds[i]);
 }
 
-void resources_set(const uint64_t limits[LAUNCH_LIMITS])
+void resources_set(const uint64_t limits[RESOURCES_COUNT])
 {
     struct rlimit limit;
-    for (int i = 0; i < LAUNCH_LIMITS; i++) {
+    for (int i = 0; i < RESOURCES_COUNT; i++) {
         if (getrlimit((unsigned)kinds[i], &limit))
             continue;
         rlim_t wanted = limits[i] == UINT64_MAX ? RLIM_INFINITY : (rlim_t)limits[i];
@@ -28,7 +31,7 @@ void resources_set(const uint64_t limits[LAUNCH_LIMITS])
     }
 }
 
-int resources_take(const uint64_t limits[LAUNCH_LIMITS], uint32_t ranks, int each, char why[512])
+int resources_take(const uint64_t limits[RESOURCES_COUNT], uint32_t ranks, int each, char why[512])
 {
     resources_set(limits);
     limit_remember();

@@ -13,9 +13,10 @@
 #include <stdbool.h>
 
 #include "bnr/core/place/start_wish.h"
-#include "bnr/launch/remote.h"
 #include "bnr/stdio/outfile.h"
 #include "bnr/wire/hosts.h"
+
+struct remote;
 
 /* Which of mpiexec's own variables a process gets. */
 enum plan_pass {

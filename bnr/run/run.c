@@ -28,6 +28,7 @@
 #include "bnr/stdio/xml_lines.h"
 #include "bnr/stdio/terminal.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/serve.h"
 #include "bnr/wide/wide_state.h"
 #include "bnr/io/tell.h"
 #include "bnr/launch/launch.h"
@@ -80,10 +81,8 @@ static void signal_all(struct run *run, int number)
 static void sweep(struct run *run)
 {
     uint32_t living = run->wide ? bringup_living(&run->wide->bringup) : 0, count = 0;
-    pid_t *keep = calloc(living + WARDENS + run_spawn_pids(run, NULL) + 1, sizeof(*keep));
-    for (int i = 0; keep && i < WARDENS; i++)
-        if (run->ranks.wardens.pid[i])
-            keep[count++] = run->ranks.wardens.pid[i];
+    pid_t *keep = calloc(living + RANKS_GUARDS + run_spawn_pids(run, NULL) + 1, sizeof(*keep));
+    count += keep ? ranks_guards(&run->ranks, keep) : 0;
     count += keep ? run_spawn_pids(run, keep + count) : 0;
     if (keep && living)
         bringup_pids(&run->wide->bringup, keep + count, living);
@@ -225,7 +224,7 @@ static void rank_ended(void *arg, int rank, const struct job_facts *facts)
 {
     struct run *run = arg;
     pipes_rank_ended(&run->pipes, rank);
-    serve_rank_ended(run->wide ? &run->wide->serve : &run->serve, rank, facts);
+    serve_rank_ended(run->serve, rank, facts);
     run_take_end(run, rank, facts);
 }
 
@@ -241,7 +240,7 @@ static void other_ended(void *arg, int pid, int status)
             run_follow(run, job_end(&run->job, JOB_TERMINATE, failed));
         return;
     }
-    if (wardens_reaped(&run->ranks.wardens, pid))
+    if (ranks_guard_again(&run->ranks, pid))
         stdio_say(run->stdio, "mpiexec: a warden was killed, and no other can be started\n");
 }
 
@@ -462,7 +461,7 @@ static void start_ranks(struct run *run)
 {
     const char *step;
     uint64_t until = ranks_slice(), hold_ms = (uint64_t)os_setting(OS_SETTING_KILL_AFTER_MS);
-    leftovers_watch(&run->ranks.leftovers, &run->loop, hold_ms);
+    ranks_watch_groups(&run->ranks, &run->loop, hold_ms);
     for (int r = 0; r < run->plan->nranks; r++) {
         int rc = look_up(run, &until) ? 0 : -ECANCELED;
         if (!rc && !run_is_elsewhere(run, r))
@@ -607,8 +606,8 @@ static int finish(struct run *run)
     if (!run->drained || run->is_telling)
         _exit(code ? code : 128 + SIGINT); /* a thread still writes to an output that is stuck */
     signals_stop(&run->signals);
-    if (run->is_serving)
-        serve_stop(&run->serve);
+    if (!run->wide)
+        serve_stop(run->serve);
     if (run->wide)
         wide_close(run->wide);
     exchange_stop(&run->exchange);
@@ -622,7 +621,7 @@ static int finish(struct run *run)
     run_names_stop(run);
     run_spawn_stop(run);
     run_foreign_stop(run);
-    leftovers_unwatch(&run->ranks.leftovers);
+    ranks_unwatch_groups(&run->ranks);
     pipes_close(&run->pipes);
     stdio_destroy(run->stdio);
     aside_stop();
@@ -630,6 +629,8 @@ static int finish(struct run *run)
     uv_loop_close(&run->loop);
     if (run->has_table)
         ranks_destroy(&run->ranks);
+    if (!run->wide)
+        serve_free(run->serve);
     if (run->wide)
         wide_destroy(run->wide);
     free(run->wide);
@@ -678,7 +679,6 @@ static int prepare_job(struct run *run, const struct run_job *what, const char *
     rc = open_loop(run);
     if (!rc && !run->wide)
         rc = serve_start(&run->serve, &run->loop, NULL, NULL, &run->ranks);
-    run->is_serving = !rc && !run->wide;
     return rc;
 }
 
@@ -694,6 +694,7 @@ static int prepare_wide(struct run *run, const struct run_job *what, const char 
     }
     if (!rc)
         rc = run_wide_send(run);
+    run->serve = wide_serve(run->wide);
     if (rc == -EMSGSIZE)
         *step = "send the job to the daemons: arguments and environments are more than 256 MiB in "
                 "all; pass less, as by -envlist";

@@ -6,6 +6,7 @@
 #include "bnr/host/names.h"
 #include "bnr/host/order.h"
 #include "bnr/run/run_state.h"
+#include "bnr/wide/serve.h"
 #include "bnr/wide/wide.h"
 #include "os/be.h"
 
@@ -20,10 +21,5 @@ void run_orders_answer(struct run *run, int rank, uint32_t id, int status, const
         wide_tell(run->wide, rank, ORDER_TAG, told, ORDER_HEAD + len);
         return;
     }
-    struct packing p = {0};
-    post_pack(&p, rank, ORDER_TAG, told, ORDER_HEAD + len);
-    struct bytes *letter = pack_end(&p);
-    if (letter)
-        post_deliver(&run->serve.post, 0, letter, unpack_begin(letter));
-    bytes_unref(letter);
+    serve_tell(run->serve, rank, ORDER_TAG, told, ORDER_HEAD + len);
 }

@@ -19,7 +19,7 @@
 #include "bnr/launch/launch.h"
 #include "bnr/run/run_room.h"
 #include "bnr/run/run_state.h"
-#include "bnr/wide/wide_state.h"
+#include "bnr/wide/serve.h"
 #include "bnr/plan/plan.h"
 #include "os/be.h"
 
@@ -311,9 +311,7 @@ void run_spawn_begin(struct run *run)
 {
     run->ask.below.list = list_pids;
     run->ask.below.arg = run;
-    struct post *post = run->wide ? &run->wide->serve.post : &run->serve.post;
-    post->order = take_order;
-    post->order_arg = run;
+    serve_hear_orders(run->serve, take_order, run);
 }
 
 /* ---- ending ---- */

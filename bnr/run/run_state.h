@@ -20,7 +20,6 @@
 #include "bnr/stdio/progress.h"
 #include "bnr/streams/exchange.h"
 #include "bnr/streams/pipes.h"
-#include "bnr/wide/serve.h"
 
 struct amend;
 struct debugger;
@@ -30,6 +29,7 @@ struct plan;
 struct run_name;
 struct run_name_call;
 struct run_spawned;
+struct serve;
 struct wide;
 
 struct run {
@@ -73,8 +73,7 @@ struct run {
     struct ranks_app *apps;
     struct job job;
     struct wide *wide;  /* NULL: all ranks run here */
-    struct serve serve; /* then: of their letters */
-    bool is_serving;
+    struct serve *serve; /* of the ranks here, once they are served; wide's, if there is one */
     int records_fd;         /* of XML; or 0 */
     bool is_ready, is_good; /* of its daemons: all have been heard of; all are there */
     bool has_table, has_ask;

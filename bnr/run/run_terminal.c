@@ -24,14 +24,14 @@ void run_terminal_go_on(struct run *run)
 {
     if (run->typed_to <= 0 || !terminal_grab())
         return;
-    wardens_know(&run->ranks.wardens, terminal_modes());
+    ranks_guard_terminal(&run->ranks, terminal_modes());
     stdio_set_raw(run->stdio, true);
 }
 
 void run_terminal_pause(struct run *run)
 {
     if (terminal_modes())
-        wardens_know(&run->ranks.wardens, NULL);
+        ranks_guard_terminal(&run->ranks, NULL);
     terminal_release();
     stdio_set_raw(run->stdio, false);
 }

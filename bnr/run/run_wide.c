@@ -19,8 +19,11 @@
 #include "bnr/wide/wide_state.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
+#include "bnr/launch/remote.h"
 #include "bnr/launch/start_signals.h"
+#include "bnr/launch/warden.h"
 #include "bnr/stdio/terminal.h"
+#include "bnr/wire/launch_message.h"
 #include "bnr/plan/plan.h"
 #include "os/log.h"
 #include "os/settings.h"
@@ -168,7 +171,8 @@ bool run_wide_bring_up(struct run *run)
     const struct wide_hooks hooks = {wide_say,   wide_ready,  wide_started, wide_failed,
                                      wide_ended, wide_missed, wide_lost,    wide_broken,
                                      wide_answer, run_names_answer, run_streams_far, run};
-    const struct wide_settings settings = {.remote = plan_remote(run->plan),
+    const struct remote remote = plan_remote(run->plan);
+    const struct wide_settings settings = {.remote = &remote,
                                            .prefix = run->plan->remote.prefix,
                                            .is_piped = run->plan->remote.is_piped};
     int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);

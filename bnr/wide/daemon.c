@@ -69,7 +69,7 @@ struct daemon {
     struct ranks ranks;
     struct place place;
     struct amend amend;
-    struct serve serve;
+    struct serve *serve;
     struct words words;
     struct answers answers;
     struct pipes pipes;
@@ -117,11 +117,12 @@ static void end_loop(struct daemon *d, int code)
 /* End all that runs here, at once. */
 static void end_all(struct daemon *d)
 {
-    static const pid_t none[] = {0};
+    pid_t keep[RANKS_GUARDS + 1] = {0};
     uv_idle_stop(&d->starting);
     if (d->has_job)
         ranks_signal(&d->ranks, SIGKILL);
-    sweep_children(d->has_job ? d->ranks.wardens.pid : none);
+    (void)ranks_guards(&d->ranks, keep);
+    sweep_children(keep);
 }
 
 /* mpiexec is gone, or takes this node for lost. */
@@ -186,14 +187,14 @@ static void rank_ended(void *arg, int rank, const struct job_facts *facts)
     struct daemon *d = arg;
     say_last_words(d, rank, facts);
     pipes_rank_ended(&d->pipes, rank);
-    serve_rank_ended(&d->serve, rank, facts);
+    serve_rank_ended(d->serve, rank, facts);
 }
 
 static void other_ended(void *arg, int pid, int status)
 {
     struct daemon *d = arg;
     (void)status;
-    (void)wardens_reaped(&d->ranks.wardens, pid);
+    (void)ranks_guard_again(&d->ranks, pid);
 }
 
 /* ---- processes at the door ---- */
@@ -434,7 +435,7 @@ static void on_starting(uv_idle_t *idle)
 
 static void start_ranks(struct daemon *d)
 {
-    leftovers_watch(&d->ranks.leftovers, &d->loop, d->job.hold_ms);
+    ranks_watch_groups(&d->ranks, &d->loop, d->job.hold_ms);
     if (d->job.flags & LAUNCH_HOLD) {
         ranks_hold(&d->ranks);
         uv_timer_start(&d->watch, on_watch, WATCH_MS, WATCH_MS);
@@ -550,7 +551,7 @@ static void note_ended(struct daemon *d, struct unpacking u)
         serve_note_ended(&d->ranks.table, &run);
     }
     if (d->has_job)
-        serve_look(&d->serve);
+        serve_look(d->serve);
 }
 
 static void on_order_to_signal(struct daemon *d, int number, int rank)
@@ -586,7 +587,7 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
     struct daemon *d = arg;
     uint32_t number;
     if (message->tag == LAUNCH_TAG_LETTER && d->has_job)
-        serve_deliver(&d->serve, message, u);
+        serve_deliver(d->serve, message, u);
     if (message->origin != NODE_ROOT)
         return;
     switch (message->tag) {
@@ -641,7 +642,7 @@ static void on_answer(void *arg, const struct core_message *message)
 {
     struct daemon *d = arg;
     if (d->has_job)
-        serve_answer(&d->serve, message);
+        serve_answer(d->serve, message);
 }
 
 static void on_lost(void *arg, uint32_t node)
@@ -678,7 +679,7 @@ static void look_at_ranks(void *arg)
 {
     struct daemon *d = arg;
     if (d->has_job)
-        serve_look(&d->serve);
+        serve_look(d->serve);
 }
 
 /* ---- life ---- */

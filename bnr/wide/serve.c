@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bnr/core/bytes.h"
 #include "bnr/core/hash.h"
 #include "bnr/core/job.h"
 #include "bnr/core/tree/keys.h"
@@ -18,6 +19,8 @@
 #include "bnr/core/tree/tree_fence.h"
 #include "bnr/io/ranks.h"
 #include "bnr/wide/mesh.h"
+#include "bnr/wide/pmi_port.h"
+#include "bnr/wide/post.h"
 #include "bnr/wire/launch_tags.h"
 #include "os/futex.h"
 
@@ -37,6 +40,24 @@ struct serve_wish {
 };
 
 enum { WISHES_MAX = 1 << 16 };
+
+struct serve {
+    struct mesh *mesh; /* NULL: the job has one machine */
+    struct ranks *ranks;
+    struct post post;
+    struct pmi_port pmi; /* of those with another MPI library */
+    uv_poll_t bell;
+    int bell_fd; /* the end that is read; -1: none */
+    struct serve_rank *all;
+    uint32_t count;
+    struct serve_wish *wishes; /* whom ranks here wait for */
+    bool tells_all;            /* there was no room for some of them: all hear of all news */
+    uint32_t fence;       /* the last that is over */
+    bool has_entered;     /* the next one has been entered */
+    bool is_awaited;      /* some here have come to it, and it has not been entered */
+    uint64_t fence_bytes; /* put since the last one */
+    struct packing fence_entries;
+};
 
 static struct table_page *page_of(const struct serve *s, const struct serve_rank *r)
 {
@@ -276,11 +297,14 @@ static void on_bell(uv_poll_t *poll, int status, int events)
     serve_look(s);
 }
 
-int serve_start(struct serve *s, uv_loop_t *loop, struct mesh *mesh, const struct rank_map *map,
+int serve_start(struct serve **made, uv_loop_t *loop, struct mesh *mesh, const struct rank_map *map,
                 struct ranks *ranks)
 {
     int ends[2];
     const struct table *t = &ranks->table;
+    struct serve *s = *made = malloc(sizeof(*s));
+    if (!s)
+        return -ENOMEM;
     *s = (struct serve){.mesh = mesh, .ranks = ranks, .bell_fd = -1};
     s->post = (struct post){.ranks = ranks,
                             .map = map,
@@ -317,6 +341,8 @@ static void on_closed(uv_handle_t *handle)
 void serve_stop(struct serve *s)
 {
     struct serve_wish *wish, *next;
+    if (!s)
+        return;
     post_stop(&s->post);
     pmi_port_stop(&s->pmi);
     HASH_ITER(hh, s->wishes, wish, next)
@@ -331,6 +357,29 @@ void serve_stop(struct serve *s)
     s->fence_entries = (struct packing){0};
     if (s->bell_fd >= 0)
         uv_close((uv_handle_t *)&s->bell, on_closed);
+}
+
+void serve_free(struct serve *s)
+{
+    free(s);
+}
+
+/* ---- mpiexec and ranks ---- */
+
+void serve_hear_orders(struct serve *s, void (*take)(void *arg, int rank, const uint8_t *data, size_t len), void *arg)
+{
+    s->post.order = take;
+    s->post.order_arg = arg;
+}
+
+void serve_tell(struct serve *s, int rank, uint32_t tag, const void *data, size_t len)
+{
+    struct packing p = {0};
+    post_pack(&p, rank, tag, data, len);
+    struct bytes *letter = pack_end(&p);
+    if (letter)
+        post_deliver(&s->post, 0, letter, unpack_begin(letter));
+    bytes_unref(letter);
 }
 
 /* ---- ends ---- */

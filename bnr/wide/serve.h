@@ -12,11 +12,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stddef.h>
 #include <uv.h>
-
-#include "bnr/core/bytes.h"
-#include "bnr/wide/pmi_port.h"
-#include "bnr/wide/post.h"
 
 enum {
     SERVE_GROUP = 1 /* the job's group in the engines */
@@ -28,33 +25,22 @@ struct mesh;
 struct rank_map;
 struct ranks;
 struct rollup_run;
-struct serve_rank;
-struct serve_wish;
+struct serve;
 struct table;
-
-struct serve {
-    struct mesh *mesh; /* NULL: the job has one machine */
-    struct ranks *ranks;
-    struct post post;
-    struct pmi_port pmi; /* of those with another MPI library */
-    uv_poll_t bell;
-    int bell_fd; /* the end that is read; -1: none */
-    struct serve_rank *all;
-    uint32_t count;
-    struct serve_wish *wishes; /* whom ranks here wait for */
-    bool tells_all;            /* there was no room for some of them: all hear of all news */
-    uint32_t fence;       /* the last that is over */
-    bool has_entered;     /* the next one has been entered */
-    bool is_awaited;      /* some here have come to it, and it has not been entered */
-    uint64_t fence_bytes; /* put since the last one */
-    struct packing fence_entries;
-};
+struct unpacking;
 
 /* Serve those who run here, once they are in the table. Makes ranks->bell. mesh, with map of all
- * ranks: NULL where the job has one machine. Returns 0 or -errno. */
-int serve_start(struct serve *s, uv_loop_t *loop, struct mesh *mesh, const struct rank_map *map,
+ * ranks: NULL where the job has one machine. Returns 0 or -errno; *s can be given to serve_stop() in both cases. */
+int serve_start(struct serve **s, uv_loop_t *loop, struct mesh *mesh, const struct rank_map *map,
                 struct ranks *ranks);
+/* Serve nobody any more; the loop must run once more, then serve_free(). Both accept NULL. */
 void serve_stop(struct serve *s);
+void serve_free(struct serve *s);
+
+/* At mpiexec: have take() called with each order (bnr/host/order.h) that a rank gives. */
+void serve_hear_orders(struct serve *s, void (*take)(void *arg, int rank, const uint8_t *data, size_t len), void *arg);
+/* A letter of mpiexec's to a rank here. */
+void serve_tell(struct serve *s, int rank, uint32_t tag, const void *data, size_t len);
 
 /* Look at all pages. */
 void serve_look(struct serve *s);

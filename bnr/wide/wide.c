@@ -15,6 +15,8 @@
 #include "bnr/core/tree/tree.h"
 #include "bnr/host/order.h"
 #include "bnr/io/ranks.h"
+#include "bnr/wide/party_link.h"
+#include "bnr/wide/post.h"
 #include "bnr/wide/wide_state.h"
 #include "bnr/wire/field.h"
 #include "bnr/wire/launch_message.h"
@@ -313,14 +315,14 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
     struct wide *w = arg;
     bool is_letter = message->tag == LAUNCH_TAG_LETTER || message->tag == LAUNCH_TAG_ORDER;
     if (is_letter && w->is_serving) /* all else is for daemons */
-        serve_deliver(&w->serve, message, u);
+        serve_deliver(w->serve, message, u);
 }
 
 static void on_answer(void *arg, const struct core_message *message)
 {
     struct wide *w = arg;
     if (w->is_serving)
-        serve_answer(&w->serve, message);
+        serve_answer(w->serve, message);
 }
 
 static void tell_ended(struct wide *w)
@@ -376,7 +378,7 @@ static void on_ranks_ended(void *arg, const struct core_message *message)
             w->hooks.missed(w->hooks.arg, (int)run.first);
     }
     if (w->is_serving)
-        serve_look(&w->serve);
+        serve_look(w->serve);
 }
 
 static void on_lost(void *arg, uint32_t node)
@@ -418,7 +420,7 @@ static void look_at_ranks(void *arg)
     struct wide *w = arg;
     take_failure(w, flush_orders(w));
     if (w->is_serving)
-        serve_look(&w->serve);
+        serve_look(w->serve);
 }
 
 static void on_moved(void *arg)
@@ -713,7 +715,7 @@ int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
     launching.fan_out = (uint32_t)os_setting(OS_SETTING_LAUNCH_FAN_OUT);
     launching.limit_ns = os_setting(OS_SETTING_LAUNCH_LIMIT_MS) * 1000000;
     w->bringup =
-        (struct bringup){.remote = settings->remote,
+        (struct bringup){.remote = *settings->remote,
                          .is_piped = settings->is_piped,
                          .hosts = w->hosts,
                          .count = w->plan.count - 1,
@@ -736,6 +738,11 @@ bool wide_is_debugged(const struct wide *w, int rank)
     return w->told[rank].is_debugged;
 }
 
+struct serve *wide_serve(const struct wide *w)
+{
+    return w->serve;
+}
+
 void wide_end(struct wide *w)
 {
     struct packing nothing = {0};
@@ -753,8 +760,7 @@ void wide_end(struct wide *w)
 
 void wide_close(struct wide *w)
 {
-    if (w->is_serving)
-        serve_stop(&w->serve);
+    serve_stop(w->serve);
     bringup_stop(&w->bringup);
     uv_close((uv_handle_t *)&w->reach, NULL);
     uv_close((uv_handle_t *)&w->tell, NULL);
@@ -776,6 +782,7 @@ void wide_destroy(struct wide *w)
         free(o);
     }
     bytes_unref(w->ended.bytes);
+    serve_free(w->serve);
     bringup_destroy(&w->bringup);
     mesh_destroy(&w->mesh);
     free((void *)w->map.blocks);

@@ -13,16 +13,16 @@
 #include <sys/ioctl.h>
 #include <uv.h>
 
-#include "bnr/core/bytes.h"
-#include "bnr/launch/remote.h"
-#include "bnr/wide/party_link.h"
-
+struct hub_message;
 struct launch_message;
 struct name_answer;
 struct name_ask;
 struct ranks;
+struct remote;
 struct rollup_run;
+struct serve;
 struct table_wide;
+struct unpacking;
 struct wide;
 struct wide_plan;
 
@@ -37,14 +37,15 @@ struct wide_hooks {
     void (*broken)(void *arg, int rc); /* daemons cannot be told what to do: -errno */
     void (*answer)(void *arg, int rank, struct unpacking u); /* u32 number, state, pid; text */
     void (*name)(void *arg, uint32_t node, const struct name_answer *answer);
-    party_fn party; /* a daemon, or a process at its door, speaks to the hub; m: NULL, it is gone */
+    /* A daemon, or a process at its door, speaks to the hub; m: NULL, it is gone. */
+    void (*party)(void *arg, uint32_t node, uint32_t party, const struct hub_message *m);
     void *arg;
 };
 
 /* How daemons are started and reached. */
 struct wide_settings {
-    struct remote remote; /* its daemon: NULL, beside this program */
-    const char *prefix;   /* or below that folder; may be NULL */
+    const struct remote *remote; /* its daemon: NULL, beside this program */
+    const char *prefix;          /* or below that folder; may be NULL */
     bool is_piped;
 };
 
@@ -63,6 +64,9 @@ struct table_wide wide_table(const struct wide *w);
 /* Send the job to all; the ranks of this machine are then to be started. Returns 0, -EMSGSIZE: longer
  * than XCAST_DATA_MAX; or another -errno. */
 int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks);
+
+/* The service of the ranks here, which wide_launch() begins. */
+struct serve *wide_serve(const struct wide *w);
 
 /* A child has ended. Returns whether it was one of w's. */
 bool wide_reaped(struct wide *w, int pid, int status);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "bnr/core/tree/rank_map.h"
 #include "bnr/wide/bringup.h"
 #include "bnr/wide/mesh_state.h"
 #include "bnr/wide/serve.h"
@@ -31,7 +32,7 @@ struct wide {
     uint32_t *node_of_host;
     uint32_t host_count;
     struct rank_map map;
-    struct serve serve;
+    struct serve *serve; /* NULL: not yet */
     struct ranks *ranks;
     bool is_serving, is_up, is_ending, is_piped;
     struct wide_order *orders, **last_order; /* that could not be said yet */

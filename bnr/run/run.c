@@ -29,7 +29,8 @@
 #include "bnr/stdio/terminal.h"
 #include "bnr/run/run_state.h"
 #include "bnr/wide/serve.h"
-#include "bnr/wide/wide_state.h"
+#include "bnr/wide/wide.h"
+#include "bnr/wide/wide_plan.h"
 #include "bnr/io/tell.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
@@ -80,12 +81,12 @@ static void signal_all(struct run *run, int number)
 /* End processes that ranks have left behind here. */
 static void sweep(struct run *run)
 {
-    uint32_t living = run->wide ? bringup_living(&run->wide->bringup) : 0, count = 0;
+    uint32_t living = run->wide ? wide_commands(run->wide, NULL, 0) : 0, count = 0;
     pid_t *keep = calloc(living + RANKS_GUARDS + run_spawn_pids(run, NULL) + 1, sizeof(*keep));
     count += keep ? ranks_guards(&run->ranks, keep) : 0;
     count += keep ? run_spawn_pids(run, keep + count) : 0;
     if (keep && living)
-        bringup_pids(&run->wide->bringup, keep + count, living);
+        wide_commands(run->wide, keep + count, living);
     if (keep)
         sweep_children(keep);
     free(keep);
@@ -285,7 +286,7 @@ static void stop_early(struct run *run)
         return;
     progress_clear(&run->progress);
     raise(SIGSTOP);
-    bringup_paused(&run->wide->bringup, os_now_ns() - begin);
+    wide_stood_still(run->wide, os_now_ns() - begin);
 }
 
 /* A user's signal before there are ranks. */
@@ -516,7 +517,7 @@ static int create_ranks(struct run *run, const char **step)
     if (run->wide) {
         wide = wide_table(run->wide);
         spec.wide = &wide;
-        spec.hosts = (int)run->wide->host_count;
+        spec.hosts = (int)wide_host_count(run->wide);
     }
     int rc = ranks_create(&run->ranks, &spec, &hooks, step);
     run->has_table = !rc;
@@ -631,9 +632,7 @@ static int finish(struct run *run)
         ranks_destroy(&run->ranks);
     if (!run->wide)
         serve_free(run->serve);
-    if (run->wide)
-        wide_destroy(run->wide);
-    free(run->wide);
+    wide_destroy(run->wide);
     free(run->is_over);
     free(run->processes);
     run_apps_free(run);
@@ -728,7 +727,7 @@ static struct run *create(const struct plan *plan, const struct run_job *what)
     struct run *run = calloc(1, sizeof(*run));
     int rc = run ? 0 : -ENOMEM;
     if (!rc && what->wide->count > 1) {
-        run->wide = calloc(1, sizeof(*run->wide));
+        run->wide = wide_create(what->wide);
         run->is_over = calloc((size_t)plan->nranks, sizeof(*run->is_over));
         rc = run->wide && run->is_over ? 0 : -ENOMEM;
     }
@@ -736,10 +735,6 @@ static struct run *create(const struct plan *plan, const struct run_job *what)
         fprintf(stderr, "mpiexec: out of memory\n");
         free(run);
         return NULL;
-    }
-    if (run->wide) {
-        run->wide->plan = *what->wide;
-        *what->wide = (struct wide_plan){0};
     }
     run->plan = plan;
     run->paths = what->paths;
@@ -778,7 +773,7 @@ int run_job(const struct plan *plan, const struct run_job *what)
     if (run->stdio)
         settle(run);
     rc = complain(step, rc);
-    if (run->wide && run->wide->is_up) /* ranks may run elsewhere */
+    if (run->wide && wide_is_up(run->wide)) /* ranks may run elsewhere */
         wide_end(run->wide);
     ranks_unguard(&run->ranks);
     return rc;

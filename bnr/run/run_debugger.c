@@ -9,7 +9,8 @@
 #include "bnr/launch/remote.h"
 #include "bnr/run/run.h"
 #include "bnr/run/run_state.h"
-#include "bnr/wide/wide_state.h"
+#include "bnr/wide/wide.h"
+#include "bnr/wide/wide_plan.h"
 #include "bnr/plan/plan.h"
 
 enum {
@@ -82,7 +83,7 @@ static int open_window(struct run *run, int rank)
     const struct remote remote = plan_remote(run->plan);
     struct debugger_target target = {.rank = rank, .pid = run->processes[rank].pid};
     if (run_is_elsewhere(run, rank)) {
-        const struct wide_plan *plan = &run->wide->plan;
+        const struct wide_plan *plan = wide_get_plan(run->wide);
         const struct hosts_entry *host = plan->hosts[plan->node_of[rank]];
         target.remote = &remote;
         target.host = host->name;

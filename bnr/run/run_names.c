@@ -11,7 +11,8 @@
 
 #include "bnr/host/names.h"
 #include "bnr/run/run_state.h"
-#include "bnr/wide/wide_state.h"
+#include "bnr/wide/wide.h"
+#include "bnr/wide/wide_plan.h"
 
 struct run_name {
     struct run_name *next;
@@ -111,7 +112,7 @@ static void end_call(struct run *run, struct run_name_call *c, const char *found
 /* Ask all daemons. Returns false: none will answer, or there is no memory. */
 static bool ask(struct run *run, int rank, struct run_name_call begun, char *const words[2])
 {
-    uint32_t count = run->wide ? run->wide->plan.count : 0;
+    uint32_t count = run->wide ? wide_get_plan(run->wide)->count : 0;
     struct run_name_call *c = count ? calloc(1, sizeof(*c) + count * sizeof(c->waits[0])) : NULL;
     if (!c)
         return false;

@@ -9,7 +9,7 @@
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
 #include "bnr/run/run_state.h"
-#include "bnr/wide/wide_state.h"
+#include "bnr/wide/wide.h"
 #include "bnr/plan/plan.h"
 #include "os/clock.h"
 #include "os/settings.h"
@@ -43,8 +43,8 @@ void run_print_report(struct run *run)
         ranks[r].cpus = cpus[r];
         ranks[r].host = run_host_of(run, r);
         if (run_is_elsewhere(run, r)) {
-            ranks[r].cpus = run->wide->told[r].cpus;
-            ranks[r].text = run->wide->told[r].report;
+            ranks[r].cpus = wide_cpus(run->wide, r);
+            ranks[r].text = wide_report(run->wide, r);
             ranks[r].len = ranks[r].text ? strlen(ranks[r].text) : 0;
             continue;
         }

@@ -11,7 +11,8 @@
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
 #include "bnr/run/run_state.h"
-#include "bnr/wide/wide_state.h"
+#include "bnr/wide/wide.h"
+#include "bnr/wide/wide_plan.h"
 #include "bnr/plan/plan.h"
 
 /* The processes of all programs: the number behind the first -n, and behind that of each further one. */
@@ -46,11 +47,12 @@ static bool has_word(const uint8_t *words, size_t len, const char *word)
 static uint32_t used_on(const struct run *run, size_t host)
 {
     const struct hosts *hosts = &run->plan->hosts;
-    if (!run->wide)
+    const struct wide_plan *wide = run->wide ? wide_get_plan(run->wide) : NULL;
+    if (!wide)
         return hosts->items[host].is_here ? (uint32_t)run->plan->nranks : 0;
-    for (uint32_t node = 0; node < run->wide->plan.count; node++)
-        if (run->wide->plan.hosts[node] == &hosts->items[host])
-            return wide_plan_ranks_on(&run->wide->plan, node);
+    for (uint32_t node = 0; node < wide->count; node++)
+        if (wide->hosts[node] == &hosts->items[host])
+            return wide_plan_ranks_on(wide, node);
     return 0;
 }
 

@@ -16,7 +16,10 @@
 #include "bnr/io/resources.h"
 #include "bnr/run/run.h"
 #include "bnr/run/run_state.h"
-#include "bnr/wide/wide_state.h"
+#include "bnr/core/tree/rollup.h"
+#include "bnr/core/bytes.h"
+#include "bnr/wide/wide.h"
+#include "bnr/wide/wide_plan.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"
 #include "bnr/launch/remote.h"
@@ -106,9 +109,10 @@ static void wide_lost(void *arg, uint32_t node)
 {
     struct run *run = arg;
     uint64_t pipes = exchange_party(node, EXCHANGE_RANKS);
+    const struct wide_plan *plan = wide_get_plan(run->wide);
     run->lost_node = (int)node;
     for (int r = 0; r < run->plan->nranks; r++)
-        for (int fd = 1; fd < 3 && run->wide->plan.node_of[r] == node; fd++)
+        for (int fd = 1; fd < 3 && plan->node_of[r] == node; fd++)
             exchange_say(&run->exchange, pipes,
                          &(struct hub_message){.kind = HUB_PUBLISH,
                                                .id = UINT32_MAX - 2 * (uint32_t)r - (uint32_t)fd,
@@ -159,7 +163,7 @@ static void wait_for_daemons(struct run *run)
     progress_init(&run->progress, run->plan->shows_progress);
     while (!run->is_ready) {
         if (run->progress.is_on && stdio_is_idle(run->stdio)) /* not over pending output */
-            progress_show(&run->progress, wide_up_count(run->wide), run->wide->plan.count);
+            progress_show(&run->progress, wide_up_count(run->wide), wide_get_plan(run->wide)->count);
         uv_run(&run->loop, UV_RUN_ONCE);
     }
     progress_clear(&run->progress);
@@ -167,7 +171,6 @@ static void wait_for_daemons(struct run *run)
 
 bool run_wide_bring_up(struct run *run)
 {
-    struct wide_plan plan = run->wide->plan;
     const struct wide_hooks hooks = {wide_say,   wide_ready,  wide_started, wide_failed,
                                      wide_ended, wide_missed, wide_lost,    wide_broken,
                                      wide_answer, run_names_answer, run_streams_far, run};
@@ -175,7 +178,7 @@ bool run_wide_bring_up(struct run *run)
     const struct wide_settings settings = {.remote = &remote,
                                            .prefix = run->plan->remote.prefix,
                                            .is_piped = run->plan->remote.is_piped};
-    int rc = wide_start(run->wide, &run->loop, &plan, &settings, &hooks);
+    int rc = wide_start(run->wide, &run->loop, &settings, &hooks);
     if (rc)
         fprintf(stderr, "mpiexec: cannot prepare to start daemons on %s: %s\n", os_host_name(),
                 strerror(-rc));

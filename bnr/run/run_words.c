@@ -9,14 +9,15 @@
 #include "bnr/launch/limit.h"
 #include "bnr/run/mpir.h"
 #include "bnr/run/run_state.h"
-#include "bnr/wide/wide_state.h"
+#include "bnr/wide/wide.h"
+#include "bnr/wide/wide_plan.h"
 #include "bnr/plan/plan.h"
 #include "os/clock.h"
 
 bool run_is_elsewhere(void *arg, int rank)
 {
     const struct run *run = arg;
-    return run->wide && run->wide->plan.node_of[rank] != NODE_ROOT;
+    return run->wide && wide_is_elsewhere(run->wide, rank);
 }
 
 const char *run_host_of(struct run *run, int rank)
@@ -58,10 +59,8 @@ void run_say_killed(struct run *run)
 /* The message of an aborting rank. */
 static const char *abort_message(struct run *run, int rank, char text[TABLE_MESSAGE_MAX])
 {
-    if (run_is_elsewhere(run, rank)) {
-        const char *told = run->wide->told[rank].abort;
-        return told ? told : "";
-    }
+    if (run_is_elsewhere(run, rank))
+        return wide_abort(run->wide, rank);
     table_abort_message(&run->ranks.table, table_slot(&run->ranks.table, rank), text);
     return text;
 }
@@ -90,7 +89,7 @@ void run_explain_end(struct run *run, int rank, const struct job_facts *f, enum 
         break;
     case JOB_CAUSE_SIGNAL:
         if (run_is_elsewhere(run, rank) &&
-            run->wide->plan.node_of[rank] == (uint32_t)run->lost_node) {
+            wide_get_plan(run->wide)->node_of[rank] == (uint32_t)run->lost_node) {
             snprintf(text, size, "was lost with its host, of which nothing is heard any more");
             break;
         }

@@ -634,6 +634,36 @@ int wide_launch(struct wide *w, struct launch_message *job, struct ranks *ranks)
     return rc;
 }
 
+const struct wide_plan *wide_get_plan(const struct wide *w)
+{
+    return &w->plan;
+}
+
+bool wide_is_elsewhere(const struct wide *w, int rank)
+{
+    return w->plan.node_of[rank] != NODE_ROOT;
+}
+
+uint32_t wide_host_count(const struct wide *w)
+{
+    return w->host_count;
+}
+
+bool wide_is_up(const struct wide *w)
+{
+    return w->is_up;
+}
+
+uint32_t wide_commands(const struct wide *w, pid_t *pids, uint32_t max)
+{
+    return max ? bringup_pids(&w->bringup, pids, max) : bringup_living(&w->bringup);
+}
+
+void wide_stood_still(struct wide *w, uint64_t ns)
+{
+    bringup_paused(&w->bringup, ns);
+}
+
 bool wide_reaped(struct wide *w, int pid, int status)
 {
     return bringup_ended(&w->bringup, pid, status);
@@ -647,6 +677,21 @@ const char *wide_name(const struct wide *w, int rank)
 int wide_pid(const struct wide *w, int rank)
 {
     return w->told[rank].pid;
+}
+
+const char *wide_cpus(const struct wide *w, int rank)
+{
+    return w->told[rank].cpus;
+}
+
+const char *wide_report(const struct wide *w, int rank)
+{
+    return w->told[rank].report;
+}
+
+const char *wide_abort(const struct wide *w, int rank)
+{
+    return w->told[rank].abort ? w->told[rank].abort : "";
 }
 
 /* ---- life ---- */
@@ -695,17 +740,27 @@ static int start_mesh(struct wide *w)
     return rc ? rc : mesh_listen(&w->mesh);
 }
 
-int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
-               const struct wide_settings *settings, const struct wide_hooks *hooks)
+struct wide *wide_create(struct wide_plan *plan)
+{
+    struct wide *w = calloc(1, sizeof(*w));
+    if (!w)
+        return NULL;
+    w->plan = *plan;
+    *plan = (struct wide_plan){0};
+    return w;
+}
+
+int wide_start(struct wide *w, uv_loop_t *loop, const struct wide_settings *settings,
+               const struct wide_hooks *hooks)
 {
     struct launching_settings launching = launching_settings_default;
-    *w =
-        (struct wide){.loop = loop, .plan = *plan, .hooks = *hooks, .is_piped = settings->is_piped};
+    w->loop = loop;
+    w->hooks = *hooks;
+    w->is_piped = settings->is_piped;
     w->last_order = &w->orders;
     uv_timer_init(loop, &w->reach);
     uv_timer_init(loop, &w->tell);
     w->reach.data = w->tell.data = w;
-    *plan = (struct wide_plan){0};
     w->daemon = remote_daemon(settings->prefix);
     int rc = w->daemon ? fill_nodes(w) : -ENOMEM;
     if (!rc)
@@ -769,6 +824,8 @@ void wide_close(struct wide *w)
 
 void wide_destroy(struct wide *w)
 {
+    if (!w)
+        return;
     for (uint32_t i = 0; w->nodes && i < w->plan.count; i++)
         party_link_fini(&w->nodes[i].parties);
     for (uint32_t r = 0; w->told && r < w->plan.ranks; r++) {
@@ -794,4 +851,5 @@ void wide_destroy(struct wide *w)
     free(w->node_of_host);
     free(w->daemon);
     wide_plan_fini(&w->plan);
+    free(w);
 }

@@ -3,14 +3,16 @@
 /*
  * A job over several machines, at mpiexec, which is node 0: its daemons are brought up, the job is
  * sent to them, and what they tell comes back: messages to the hub of streams, and ends of ranks.
- * The fate of the job is decided elsewhere (run.c). The state is in wide_state.h.
+ * The fate of the job is decided elsewhere (bnr/run/).
  */
 #ifndef BNR_WIDE_H
 #define BNR_WIDE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/types.h>
 #include <uv.h>
 
 struct hub_message;
@@ -49,15 +51,30 @@ struct wide_settings {
     bool is_piped;
 };
 
-/* Begin to bring the daemons up; plan passes to w. Returns 0 or -errno. */
-int wide_start(struct wide *w, uv_loop_t *loop, struct wide_plan *plan,
-               const struct wide_settings *settings, const struct wide_hooks *hooks);
+/* A job that is on the nodes of a plan, which passes to it. Nothing is begun. NULL: no memory. */
+struct wide *wide_create(struct wide_plan *plan);
+/* Begin to bring the daemons up. Returns 0 or -errno. */
+int wide_start(struct wide *w, uv_loop_t *loop, const struct wide_settings *settings,
+               const struct wide_hooks *hooks);
+
+/* Which rank is on which node. */
+const struct wide_plan *wide_get_plan(const struct wide *w);
+/* Whether a rank runs on another machine. */
+bool wide_is_elsewhere(const struct wide *w, int rank);
 
 /* How many machines are there by now, this one included. */
 uint32_t wide_up_count(const struct wide *w);
+/* Whether the daemons are all there, and know of each other. */
+bool wide_is_up(const struct wide *w);
+/* This process has stood still for so long. */
+void wide_stood_still(struct wide *w, uint64_t ns);
+/* Write the numbers of the commands that daemons were started with, and that run: at most max. Returns how many run,
+ * if max is 0. */
+uint32_t wide_commands(const struct wide *w, pid_t *pids, uint32_t max);
 
 /* The daemons are there: list the hosts of the job's table. Returns 0 or -ENOMEM. */
 int wide_list_hosts(struct wide *w);
+uint32_t wide_host_count(const struct wide *w);
 /* The parts that the job's table is made of. Valid while w is. */
 struct table_wide wide_table(const struct wide *w);
 
@@ -93,6 +110,7 @@ void wide_say_party(struct wide *w, uint32_t node, uint32_t party, const struct 
 void wide_end(struct wide *w);
 /* Close everything; the loop must run once more, then wide_destroy(). */
 void wide_close(struct wide *w);
+/* Accepts NULL. */
 void wide_destroy(struct wide *w);
 
 /* Whether some rank on another machine has asked that others go on after failures, as far as its daemon has told. */
@@ -101,7 +119,13 @@ bool wide_some_tolerate(const struct wide *w);
 /* Whether a rank on another machine, which waits in MPI_Init, has a debugger. */
 bool wide_is_debugged(const struct wide *w, int rank);
 
+/* The name of a rank's host. */
 const char *wide_name(const struct wide *w, int rank);
+
+/* What the daemon of a rank on another machine has told of it. */
 int wide_pid(const struct wide *w, int rank);
+const char *wide_cpus(const struct wide *w, int rank);   /* that it may use; NULL: not told */
+const char *wide_report(const struct wide *w, int rank); /* that it has left for --report; NULL: none */
+const char *wide_abort(const struct wide *w, int rank);  /* the message of its abort; "": none */
 
 #endif

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
 #include <sys/types.h>
 
 #include "bnr/host/table.h"
@@ -20,8 +19,10 @@
 struct job_facts;
 struct launch;
 struct ranks_care;
+struct ranks_pipes;
 struct termios;
 struct uv_loop_s;
+struct winsize;
 
 enum {
     RANKS_GUARDS = 2 /* wardens */
@@ -35,13 +36,6 @@ struct ranks_app {
     const char *wdir;   /* NULL: stay */
     bool has_pmi;       /* each process has a socket for PMI-1: its library may be another MPI */
     bool in_session;    /* each process starts in a folder of its own instead */
-};
-
-/* The pipes of a rank: [0] is read, [1] written; -1: there is none. in: what it gets as stdin.
- * terminal: our side of its terminal, -1: it has none. */
-struct ranks_pipes {
-    int pipe[3][2];
-    int in, terminal;
 };
 
 struct ranks_hooks {
@@ -99,18 +93,6 @@ void ranks_watch_groups(struct ranks *r, struct uv_loop_s *loop, uint64_t hold_m
 void ranks_unwatch_groups(struct ranks *r);
 void ranks_destroy(struct ranks *r);
 
-/* Where a rank's stdout or stderr goes. */
-enum ranks_output {
-    RANKS_OUTPUT_PIPE,
-    RANKS_OUTPUT_NONE,  /* nowhere */
-    RANKS_OUTPUT_STDOUT /* of stderr: where its stdout goes */
-};
-
-/* Make the pipe of stream i, 1 or 2, or its replacement. Returns 0 or -errno. */
-int ranks_open_output(struct ranks_pipes *p, int i, enum ranks_output where);
-
-/* Make a terminal in the place of a rank's pipes. Returns 0 or -errno. */
-int ranks_open_terminal(struct ranks_pipes *p, bool reads_stdin, const struct winsize *size);
 /* Terminals of ranks here have another size now. */
 void ranks_resize(struct ranks *r, const struct winsize *size);
 

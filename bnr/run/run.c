@@ -22,7 +22,7 @@
 #include "bnr/host/order.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/aside.h"
-#include "bnr/io/place.h"
+#include "bnr/io/ranks_pipes.h"
 #include "bnr/stdio/json_lines.h"
 #include "bnr/stdio/prefix.h"
 #include "bnr/stdio/xml_lines.h"
@@ -372,11 +372,11 @@ static int open_output(struct run *run, int rank, int i, struct ranks_pipes *p)
 {
     const char *from = run->plan->start.output_from;
     if (from && !amend_lists(from, rank))
-        return ranks_open_output(p, i, RANKS_OUTPUT_NONE);
+        return ranks_pipes_open(p, i, RANKS_OUTPUT_NONE);
     if (i == 2 && run->plan->merge)
-        return ranks_open_output(p, i, RANKS_OUTPUT_STDOUT);
+        return ranks_pipes_open(p, i, RANKS_OUTPUT_STDOUT);
     if (!run->plan->files.pattern[i - 1] || run->plan->files.is_copied)
-        return ranks_open_output(p, i, RANKS_OUTPUT_PIPE);
+        return ranks_pipes_open(p, i, RANKS_OUTPUT_PIPE);
     p->pipe[i][1] = run_open_file(run, i - 1, rank);
     return p->pipe[i][1] < 0 ? p->pipe[i][1] : 0;
 }
@@ -397,7 +397,7 @@ static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
     bool has_input = stdio_input_of(run->stdio, rank) == STDIO_INPUT_PIPE;
     if (run_has_terminal(run, rank)) {
         struct winsize size = terminal_size();
-        return ranks_open_terminal(p, has_input, &size);
+        return ranks_pipes_open_terminal(p, has_input, &size);
     }
     int rc = has_input && pipe2(p->pipe[0], O_CLOEXEC) ? -errno : 0;
     for (int i = 1; i < 3 && !rc; i++)

@@ -6,7 +6,7 @@
 
 #include "bnr/host/order.h"
 #include "bnr/io/aside.h"
-#include "bnr/run/mpir.h"
+#include "bnr/io/mpir.h"
 #include "bnr/run/run_state.h"
 #include "bnr/wide/wide.h"
 #include "bnr/plan/plan.h"

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "bnr/launch/limit.h"
-#include "bnr/run/mpir.h"
+#include "bnr/io/mpir.h"
 #include "bnr/run/run_state.h"
 #include "bnr/wide/wide.h"
 #include "bnr/wide/wide_plan.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bnr/core/hash.h"
+#include "bnr/core/stream/hub.h"
 #include "bnr/streams/fd_end.h"
 
 enum {

@@ -14,8 +14,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/stream/hub.h"
-
+struct hub_message;
 struct pipe_end;
 
 struct pipes {

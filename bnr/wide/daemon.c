@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +31,7 @@
 #include "bnr/io/debugger.h"
 #include "bnr/io/place.h"
 #include "bnr/io/ranks.h"
+#include "bnr/io/ranks_pipes.h"
 #include "bnr/io/resources.h"
 #include "bnr/wide/serve.h"
 #include "bnr/wide/words.h"
@@ -144,14 +145,14 @@ static int open_pipes(void *arg, int rank, struct ranks_pipes *p)
     const char *readers = d->job.wish.stdin_to;
     bool reads_stdin = readers && amend_lists(readers, rank);
     if (d->job.wish.terminals && amend_lists(d->job.wish.terminals, rank))
-        return ranks_open_terminal(p, reads_stdin, &size);
+        return ranks_pipes_open_terminal(p, reads_stdin, &size);
     if (reads_stdin && pipe2(p->pipe[0], O_CLOEXEC))
         return -errno;
     p->in = p->pipe[0][0] >= 0 ? p->pipe[0][0] : d->null_fd;
     const char *from = d->job.wish.output_from;
     enum ranks_output out = from && !amend_lists(from, rank) ? RANKS_OUTPUT_NONE : RANKS_OUTPUT_PIPE;
-    int rc = ranks_open_output(p, 1, out);
-    return rc ? rc : ranks_open_output(p, 2, d->job.flags & LAUNCH_MERGE ? RANKS_OUTPUT_STDOUT : out);
+    int rc = ranks_pipes_open(p, 1, out);
+    return rc ? rc : ranks_pipes_open(p, 2, d->job.flags & LAUNCH_MERGE ? RANKS_OUTPUT_STDOUT : out);
 }
 
 static int attach(void *arg, int rank, const struct ranks_pipes *p)

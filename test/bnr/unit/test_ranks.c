@@ -15,6 +15,7 @@
 
 #include "bnr/core/job.h"
 #include "bnr/io/ranks.h"
+#include "bnr/io/ranks_pipes.h"
 #include "bnr/io/signals.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/limit.h"

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "bnr/io/tell.h"
+struct tell_process;
 
 /* Whether a debugger has started mpiexec: ranks are to wait. */
 bool mpir_is_debugged(void);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* The symbols that debuggers look for in mpiexec; see mpir.h. The names and types are MPIR's. */
-#include "bnr/run/mpir.h"
+#include "bnr/io/mpir.h"
 
 #include <stdint.h>
 #include <stdlib.h>
+
+#include "bnr/io/tell.h"
 
 #define SEEN_BY_DEBUGGERS __attribute__((used, visibility("default")))
 

@@ -35,6 +35,8 @@ MAY_SEE = {
     "bnr/streams": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/io/", "os/"],
     "bnr/wide": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
                  "bnr/streams/", "os/"],
+    "bnr/daemon": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
+                   "bnr/streams/", "bnr/wide/", "os/"],
     "bnr/run": ["bnr/core/", "bnr/wire/", "bnr/host/", "bnr/launch/", "bnr/diagnose/", "bnr/io/",
                 "bnr/stdio/", "bnr/streams/", "bnr/wide/", "bnr/plan/plan.h", "os/"],
     "bnr/options": ["bnr/core/", "bnr/wire/", "bnr/launch/", "bnr/plan/plan.h", "bnr/io/amend.h",
@@ -64,7 +66,7 @@ THIRD_PARTY = {                                 # header: the only files that ma
     r"rdma/": r"channels/ofi/.*",
     r"jansson\.h": r"(profile/summary|bnr/stdio/json_lines|bnr/tools/attach_info)\.c",
     r"uthash\.h": r"(os/hash|bnr/core/hash)\.h|profile/messages\.c",
-    r"uv\.h": r"bnr/(io|stdio|streams|wide|run|diagnose)/.*",
+    r"uv\.h": r"bnr/(io|stdio|streams|wide|daemon|run|diagnose)/.*",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The pipes, or the terminal, by which a rank reads and writes: made before it is started, by whoever reads its output. */
+/* The pipes, or the terminal, by which a rank reads and writes: made before it is started, by the reader of its
+ * output. */
 #ifndef BNR_RANKS_PIPES_H
 #define BNR_RANKS_PIPES_H
 

@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Ranks that wait until a debugger has attached to each (--debugger, --stop-in-init), or lets it go on
- * (--stop-on-exec); see run_state.h. */
+/* Ranks that wait for debuggers; see run_debugger.h. */
+#include "bnr/run/run_debugger.h"
+
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bnr/io/debugger.h"
+#include "bnr/io/ranks.h"
 #include "bnr/launch/remote.h"
-#include "bnr/run/run.h"
-#include "bnr/run/run_state.h"
-#include "bnr/wide/wide.h"
-#include "bnr/wide/wide_plan.h"
 #include "bnr/plan/plan.h"
+#include "bnr/run/run_state.h"
+#include "bnr/run/run_words.h"
+#include "bnr/stdio/forward.h"
+#include "bnr/wide/wide.h"
+#include "bnr/wide/wide_orders.h"
+#include "bnr/wide/wide_words.h"
+#include "bnr/wide/wide_plan.h"
 
 enum {
     LOOK_MS = 100,
     REMIND_LOOKS = 100 /* of these */
 };
 
+struct run_look {
+    uv_timer_t timer;
+    int count;
+};
+
 static void go_on(struct run *run)
 {
-    uv_timer_stop(&run->look);
+    if (run->look)
+        uv_timer_stop(&run->look->timer);
     run->holds = false;
-    ranks_release(&run->ranks);
+    ranks_release(run->ranks);
     if (run->wide)
         wide_go(run->wide);
 }
@@ -31,8 +43,8 @@ static void go_on(struct run *run)
 static bool lacks_one(struct run *run, int rank)
 {
     if (run_is_elsewhere(run, rank))
-        return !run->is_over[rank] && !wide_is_debugged(run->wide, rank);
-    return ranks_lives(&run->ranks.table, rank) && !debugger_has(run->processes[rank].pid);
+        return !run_is_over(run, rank) && !wide_is_debugged(run->wide, rank);
+    return ranks_lives(&run->ranks->table, rank) && !debugger_has(run_pid_of(run, rank));
 }
 
 /* Whether all ranks that run have their debugger; if not, *missing is one without. */
@@ -50,11 +62,11 @@ static void on_look(uv_timer_t *timer)
     int missing;
     if (all_have_one(run, &missing))
         go_on(run);
-    else if (++run->looks == REMIND_LOOKS && run->debugger)
+    else if (++run->look->count == REMIND_LOOKS && run->debugger)
         stdio_say(run->stdio,
                   "mpiexec: the ranks wait until a debugger has attached to each, and rank %d (pid "
                   "%d on %s) has none; its window may say why\n",
-                  missing, run->processes[missing].pid, run_host_of(run, missing));
+                  missing, run_pid_of(run, missing), run_host_of(run, missing));
 }
 
 /* Say where each rank waits, and how it goes on. */
@@ -64,7 +76,7 @@ static void say_waiting(struct run *run)
     for (int r = 0; r < run->plan->nranks; r++)
         stdio_say(run->stdio, "mpiexec: rank %d waits %s on %s; to debug it: gdb -p %d%s\n", r,
                   at_start ? "at the start of its program" : "in MPI_Init", run_host_of(run, r),
-                  run->processes[r].pid,
+                  run_pid_of(run, r),
                   at_start ? " -ex 'handle SIGSTOP nostop nopass'" : "");
     stdio_say(run->stdio, "mpiexec: %s; all go on at: kill -CONT %d\n",
               at_start ? "each goes on when its debugger lets it"
@@ -81,7 +93,7 @@ void run_debugger_go_on(struct run *run)
 static int open_window(struct run *run, int rank)
 {
     const struct remote remote = plan_remote(run->plan);
-    struct debugger_target target = {.rank = rank, .pid = run->processes[rank].pid};
+    struct debugger_target target = {.rank = rank, .pid = run_pid_of(run, rank)};
     if (run_is_elsewhere(run, rank)) {
         const struct wide_plan *plan = wide_get_plan(run->wide);
         const struct hosts_entry *host = plan->hosts[plan->node_of[rank]];
@@ -107,5 +119,24 @@ void run_debugger_start(struct run *run)
             return;
         }
     }
-    uv_timer_start(&run->look, on_look, LOOK_MS, LOOK_MS);
+    run->look = calloc(1, sizeof(*run->look));
+    if (!run->look) { /* nobody would see when all have their debugger */
+        go_on(run);
+        return;
+    }
+    uv_timer_init(&run->loop, &run->look->timer);
+    run->look->timer.data = run;
+    uv_timer_start(&run->look->timer, on_look, LOOK_MS, LOOK_MS);
+}
+
+static void on_closed(uv_handle_t *timer)
+{
+    free(timer); /* it is the first member */
+}
+
+void run_debugger_stop(struct run *run)
+{
+    if (run->look)
+        uv_close((uv_handle_t *)&run->look->timer, on_closed);
+    run->look = NULL;
 }

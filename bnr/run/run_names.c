@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * Names that ranks publish, and look up: on this host at once, and then by the daemons on the job's other hosts
- * (bnr/wide/names_far.h). So two jobs know each other's names if some host has processes, or the mpiexec, of both.
- */
+/* Names of ranks; see run_names.h. */
+#include "bnr/run/run_names.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bnr/host/names.h"
+#include "bnr/host/order.h"
+#include "bnr/run/run_orders.h"
 #include "bnr/run/run_state.h"
 #include "bnr/wide/wide.h"
-#include "bnr/wide/wide_plan.h"
+#include "bnr/wide/wide_orders.h"
 
+/* A name that a rank has published. */
 struct run_name {
     struct run_name *next;
     int rank;
@@ -33,6 +35,12 @@ struct run_name_call {
     bool waits[];     /* ... by node */
 };
 
+struct run_names {
+    struct run_name *first;
+    struct run_name_call *calls; /* that wait for answers of daemons */
+    uint32_t number;             /* of the last such call */
+};
+
 static bool note_name(struct run *run, int rank, const char *name)
 {
     struct run_name *n = calloc(1, sizeof(*n));
@@ -41,8 +49,8 @@ static bool note_name(struct run *run, int rank, const char *name)
         return false;
     }
     n->rank = rank;
-    n->next = run->names;
-    run->names = n;
+    n->next = run->names->first;
+    run->names->first = n;
     return true;
 }
 
@@ -65,7 +73,7 @@ static void forget(struct run_name **at)
 /* Take names back: this one (NULL: any) of this rank (-1: any). */
 static void drop_names(struct run *run, int rank, const char *name)
 {
-    for (struct run_name **at = &run->names; *at;) {
+    for (struct run_name **at = &run->names->first; *at;) {
         struct run_name *n = *at;
         if ((rank >= 0 && n->rank != rank) || (name && strcmp(n->name, name) != 0)) {
             at = &n->next;
@@ -80,7 +88,7 @@ static void drop_names(struct run *run, int rank, const char *name)
 /* A rank has taken this one back. */
 static void forget_name(struct run *run, const char *name)
 {
-    struct run_name **at = &run->names;
+    struct run_name **at = &run->names->first;
     while (*at && strcmp((*at)->name, name) != 0)
         at = &(*at)->next;
     if (*at)
@@ -91,7 +99,7 @@ static void forget_name(struct run *run, const char *name)
 
 static void free_call(struct run *run, struct run_name_call *c)
 {
-    struct run_name_call **at = &run->name_calls;
+    struct run_name_call **at = &run->names->calls;
     while (*at && *at != c)
         at = &(*at)->next;
     if (*at)
@@ -112,7 +120,7 @@ static void end_call(struct run *run, struct run_name_call *c, const char *found
 /* Ask all daemons. Returns false: none will answer, or there is no memory. */
 static bool ask(struct run *run, int rank, struct run_name_call begun, char *const words[2])
 {
-    uint32_t count = run->wide ? wide_get_plan(run->wide)->count : 0;
+    uint32_t count = run->wide ? wide_count(run->wide) : 0;
     struct run_name_call *c = count ? calloc(1, sizeof(*c) + count * sizeof(c->waits[0])) : NULL;
     if (!c)
         return false;
@@ -125,9 +133,9 @@ static bool ask(struct run *run, int rank, struct run_name_call begun, char *con
         free_call(run, c);
         return false;
     }
-    c->number = ++run->name_number ? run->name_number : ++run->name_number;
-    c->next = run->name_calls;
-    run->name_calls = c;
+    c->number = ++run->names->number ? run->names->number : ++run->names->number;
+    c->next = run->names->calls;
+    run->names->calls = c;
     pass_on(run, c->call, c->number, words);
     return true;
 }
@@ -176,7 +184,7 @@ static void take(struct run *run, struct run_name_call *c, uint32_t node, const 
 void run_names_answer(void *arg, uint32_t node, const struct name_answer *answer)
 {
     struct run *run = arg;
-    struct run_name_call *c = run->name_calls;
+    struct run_name_call *c = run->names->calls;
     while (c && c->number != answer->number)
         c = c->next;
     if (c)
@@ -185,7 +193,7 @@ void run_names_answer(void *arg, uint32_t node, const struct name_answer *answer
 
 void run_names_lost(struct run *run, uint32_t node)
 {
-    for (struct run_name_call *c = run->name_calls, *next; c; c = next) {
+    for (struct run_name_call *c = run->names->calls, *next; c; c = next) {
         next = c->next;
         take(run, c, node, NULL);
     }
@@ -196,9 +204,17 @@ void run_names_rank_ended(struct run *run, int rank)
     drop_names(run, rank, NULL);
 }
 
+int run_names_begin(struct run *run)
+{
+    run->names = calloc(1, sizeof(*run->names));
+    return run->names ? 0 : -ENOMEM;
+}
+
 void run_names_stop(struct run *run)
 {
     drop_names(run, -1, NULL);
-    while (run->name_calls)
-        free_call(run, run->name_calls);
+    while (run->names->calls)
+        free_call(run, run->names->calls);
+    free(run->names);
+    run->names = NULL;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Answers to the orders of ranks (bnr/host/order.h), wherever these run. */
+/* Answers to the orders of ranks; see run_orders.h. */
+#include "bnr/run/run_orders.h"
+
 #include <string.h>
 
 #include "bnr/host/names.h"
 #include "bnr/host/order.h"
 #include "bnr/run/run_state.h"
 #include "bnr/wide/serve.h"
-#include "bnr/wide/wide.h"
+#include "bnr/wide/wide_orders.h"
 #include "os/be.h"
 
 void run_orders_answer(struct run *run, int rank, uint32_t id, int status, const char *text)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The report that --report prints when a job is over: each rank's host, processors and channels. */
+/* What mpiexec prints when a job is over; see run_report.h. */
+#include "bnr/run/run_report.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +10,12 @@
 #include "bnr/diagnose/report.h"
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
-#include "bnr/run/run_state.h"
-#include "bnr/wide/wide.h"
+#include "bnr/io/ranks.h"
+#include "bnr/io/tell.h"
 #include "bnr/plan/plan.h"
+#include "bnr/run/run_state.h"
+#include "bnr/run/run_words.h"
+#include "bnr/wide/wide_words.h"
 #include "os/clock.h"
 #include "os/settings.h"
 
@@ -18,21 +23,8 @@ enum {
     CPUS_LEN = 256 /* of a list of processors */
 };
 
-/* Without memory the report lacks it. */
-void run_note_failure(struct run *run, const char *what)
-{
-    static const char who[] = "mpiexec: ";
-    char *more;
-    double after_s = (double)(os_now_ns() - run->started_ns) / 1e9;
-    what += strncmp(what, who, sizeof(who) - 1) ? 0 : sizeof(who) - 1;
-    if (!run->plan->report ||
-        asprintf(&more, "%s  after %.2f s: %s\n", run->failures ? run->failures : "", after_s, what) < 0)
-        return;
-    free(run->failures);
-    run->failures = more;
-}
-
-void run_print_report(struct run *run)
+/* Each rank's host, processors and channels. */
+static void print_report(struct run *run)
 {
     int n = run->plan->nranks;
     struct report_rank *ranks = calloc((size_t)n, sizeof(*ranks));
@@ -48,8 +40,8 @@ void run_print_report(struct run *run)
             ranks[r].len = ranks[r].text ? strlen(ranks[r].text) : 0;
             continue;
         }
-        place_list(run->amend->place, (int)run->ranks.table.rank[r].local_rank, cpus[r], CPUS_LEN);
-        struct kvs log = table_log(&run->ranks.table, table_slot(&run->ranks.table, r));
+        place_list(run->amend->place, (int)run->ranks->table.rank[r].local_rank, cpus[r], CPUS_LEN);
+        struct kvs log = table_log(&run->ranks->table, table_slot(&run->ranks->table, r));
         if (!kvs_get(&log, "mpid.report", &text, &ranks[r].len))
             ranks[r].text = text;
     }
@@ -60,11 +52,21 @@ void run_print_report(struct run *run)
     if (run->wide)
         fprintf(stderr, ", and of hosts that are silent for %g s", (double)os_setting(OS_SETTING_LIVENESS_MS) / 1000);
     fputs("\n", stderr);
-    if (run->failures)
-        fprintf(stderr, "Failures:\n%s", run->failures);
-    free(run->failures);
-    run->failures = NULL;
+    if (run_failures(run))
+        fprintf(stderr, "Failures:\n%s", run_failures(run));
     free(table);
     free(ranks);
     free(cpus);
+}
+
+void run_report_print(struct run *run)
+{
+    if (run->plan->report && run->has_table)
+        print_report(run);
+    if (run->plan->tells_codes)
+        tell_codes(&run->ranks->table);
+    if (run->plan->tells_times)
+        fprintf(stderr, "mpiexec: %d ranks were started in %.3f s, and ran for %.3f s\n",
+                run->plan->nranks, (double)(run->started_ns - run->begun_ns) / 1e9,
+                (double)(os_now_ns() - run->started_ns) / 1e9);
 }

@@ -10,10 +10,25 @@
 
 #include "bnr/io/amend.h"
 #include "bnr/io/place.h"
+#include "bnr/io/ranks.h"
+#include "bnr/plan/plan.h"
 #include "bnr/run/run_state.h"
+#include "bnr/run/run_words.h"
 #include "bnr/wide/wide.h"
 #include "bnr/wide/wide_plan.h"
-#include "bnr/plan/plan.h"
+
+struct run_taken {
+    uint32_t cpus; /* processes that are bound to free processors here */
+    uint32_t on[]; /* processes, by host of the options */
+};
+
+/* What is taken by the jobs so far; NULL: no memory. */
+static struct run_taken *taken_of(struct run *run)
+{
+    if (!run->taken)
+        run->taken = calloc(1, sizeof(*run->taken) + run->plan->hosts.count * sizeof(run->taken->on[0]));
+    return run->taken;
+}
 
 /* The processes of all programs: the number behind the first -n, and behind that of each further one. */
 static uint32_t count_processes(const uint8_t *words, size_t len)
@@ -58,7 +73,8 @@ static uint32_t used_on(const struct run *run, size_t host)
 
 static uint32_t free_on(const struct run *run, size_t host)
 {
-    uint32_t used = used_on(run, host) + (run->taken ? run->taken[host] : 0), slots = run->plan->hosts.items[host].slots;
+    uint32_t used = used_on(run, host) + (run->taken ? run->taken->on[host] : 0);
+    uint32_t slots = run->plan->hosts.items[host].slots;
     return used < slots ? slots - used : 0;
 }
 
@@ -102,16 +118,14 @@ static int take_hosts(struct run *run, struct run_room *room)
     size_t count = run->plan->hosts.count;
     if (!count)
         return 0;
-    if (!run->taken)
-        run->taken = calloc(count, sizeof(*run->taken));
-    room->on = run->taken ? calloc(count, sizeof(*room->on)) : NULL;
+    room->on = taken_of(run) ? calloc(count, sizeof(*room->on)) : NULL;
     if (!room->on)
         return -ENOMEM;
     room->hosts = list_hosts(run, take_slots(run, room));
     if (!room->hosts)
         return -ENOMEM;
     for (size_t h = 0; h < count; h++)
-        run->taken[h] += room->on[h];
+        run->taken->on[h] += room->on[h];
     return 0;
 }
 
@@ -124,7 +138,7 @@ static bool leave_out_ranks(struct run *run, cpu_set_t *cpus)
     for (int rank = 0; rank < run->plan->nranks; rank++) {
         if (run_is_elsewhere(run, rank))
             continue;
-        int local = (int)run->ranks.table.rank[rank].local_rank;
+        int local = (int)run->ranks->table.rank[rank].local_rank;
         struct launch_binding binding = place_of(run->amend->place, &run->plan->start, local);
         for (size_t cpu = 0; binding.cpus && cpu < 8 * binding.cpus_len; cpu++)
             if (CPU_ISSET_S(cpu, binding.cpus_len, binding.cpus))
@@ -139,10 +153,10 @@ static void take_cpus(struct run *run, struct run_room *room)
 {
     if (!run->amend || !run->amend->place || sched_getaffinity(0, sizeof(room->cpus), &room->cpus))
         return;
-    room->has_cpus = leave_out_ranks(run, &room->cpus) &&
-                     (uint64_t)run->taken_cpus + room->count <= (uint64_t)CPU_COUNT(&room->cpus);
+    room->has_cpus = leave_out_ranks(run, &room->cpus) && taken_of(run) &&
+                     (uint64_t)run->taken->cpus + room->count <= (uint64_t)CPU_COUNT(&room->cpus);
     if (room->has_cpus)
-        run->taken_cpus += room->count;
+        run->taken->cpus += room->count;
 }
 
 /* ---- both ---- */
@@ -160,10 +174,16 @@ int run_room_take(struct run *run, struct run_room *room, const uint8_t *words, 
 void run_room_leave(struct run *run, struct run_room *room)
 {
     for (size_t h = 0; room->on && room->hosts && h < run->plan->hosts.count; h++)
-        run->taken[h] -= room->on[h];
+        run->taken->on[h] -= room->on[h];
     if (room->has_cpus)
-        run->taken_cpus -= room->count;
+        run->taken->cpus -= room->count;
     free(room->on);
     free(room->hosts);
     *room = (struct run_room){0};
+}
+
+void run_room_stop(struct run *run)
+{
+    free(run->taken);
+    run->taken = NULL;
 }

@@ -27,5 +27,7 @@ struct run_room {
 int run_room_take(struct run *run, struct run_room *room, const uint8_t *words, size_t len);
 /* The job has ended, or was not started. */
 void run_room_leave(struct run *run, struct run_room *room);
+/* No job has room any more. */
+void run_room_stop(struct run *run);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * The orders of ranks: jobs that they start, by BNR_Start_job(), each run by an mpiexec of its own, a child of
- * this one. See run_state.h; names that they publish are run_names.c's.
- */
+/* Jobs that ranks start; see run_spawn.h. */
+#include "bnr/run/run_spawn.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,10 +16,14 @@
 
 #include "bnr/host/order.h"
 #include "bnr/launch/launch.h"
+#include "bnr/plan/plan.h"
+#include "bnr/run/run_names.h"
+#include "bnr/run/run_orders.h"
 #include "bnr/run/run_room.h"
 #include "bnr/run/run_state.h"
+#include "bnr/run/run_words.h"
+#include "bnr/stdio/forward.h"
 #include "bnr/wide/serve.h"
-#include "bnr/plan/plan.h"
 #include "os/be.h"
 
 extern char **environ;
@@ -39,6 +42,11 @@ struct run_spawned {
     struct order_ear ear;
     bool is_linked;
     struct run_room room;
+};
+
+struct run_spawns {
+    struct run_spawned *first; /* those that run */
+    void (*signal_rank)(void *arg, int rank, int number); /* of this job; arg is the run */
 };
 
 /* ---- starting ---- */
@@ -222,8 +230,8 @@ static void spawn(struct run *run, int rank, uint32_t id, const uint8_t *bytes, 
         rc = start(run, s, bytes, len, &step);
     if (!rc) {
         listen_to(run, s);
-        s->next = run->spawned;
-        run->spawned = s;
+        s->next = run->spawns->first;
+        run->spawns->first = s;
         return;
     }
     if (rc != -ECANCELED)
@@ -236,7 +244,7 @@ static void spawn(struct run *run, int rank, uint32_t id, const uint8_t *bytes, 
 
 static struct run_spawned *find(struct run *run, int rank, uint32_t id)
 {
-    struct run_spawned *s = run->spawned;
+    struct run_spawned *s = run->spawns->first;
     while (s && !(s->rank == rank && s->id == id))
         s = s->next;
     return s;
@@ -258,8 +266,8 @@ static void kill_ranks(struct run *run, int rank, uint32_t id, char **words)
     os_be32_put(order + 5, (uint32_t)number);
     if (s)
         (void)!send(s->keepalive, order, sizeof(order), MSG_DONTWAIT | MSG_NOSIGNAL);
-    else if (!id && to < run->plan->nranks)
-        run->signal_rank(run, (int)to, (int)number);
+    else if (!id && to < run->plan->nranks && run->spawns->signal_rank)
+        run->spawns->signal_rank(run, (int)to, (int)number);
 }
 
 /* ---- orders ---- */
@@ -302,15 +310,17 @@ static void take_order(void *arg, int rank, const uint8_t *data, size_t len)
     }
 }
 
-static uint32_t list_pids(const void *run, pid_t *pids)
+int run_spawn_prepare(struct run *run, void (*signal_rank)(void *arg, int rank, int number))
 {
-    return run_spawn_pids(run, pids);
+    run->spawns = calloc(1, sizeof(*run->spawns));
+    if (!run->spawns)
+        return -ENOMEM;
+    run->spawns->signal_rank = signal_rank;
+    return run_names_begin(run);
 }
 
 void run_spawn_begin(struct run *run)
 {
-    run->ask.below.list = list_pids;
-    run->ask.below.arg = run;
     serve_hear_orders(run->serve, take_order, run);
 }
 
@@ -335,7 +345,7 @@ static int take_failure(struct run *run, const struct run_spawned *s, int code)
 bool run_spawn_reaped(struct run *run, int pid, int status, int *failed)
 {
     *failed = 0;
-    struct run_spawned **at = &run->spawned;
+    struct run_spawned **at = &run->spawns->first;
     while (*at && (*at)->pid != pid)
         at = &(*at)->next;
     struct run_spawned *s = *at;
@@ -354,26 +364,33 @@ bool run_spawn_reaped(struct run *run, int pid, int status, int *failed)
 
 void run_spawn_signal(struct run *run, int number)
 {
-    for (struct run_spawned *s = run->spawned; s; s = s->next)
+    for (struct run_spawned *s = run->spawns->first; s; s = s->next)
         (void)kill(s->pid, number);
 }
 
 uint32_t run_spawn_pids(const struct run *run, pid_t *pids)
 {
     uint32_t count = 0;
-    for (struct run_spawned *s = run->spawned; s; s = s->next, count++)
+    for (struct run_spawned *s = run->spawns->first; s; s = s->next, count++)
         if (pids)
             pids[count] = s->pid;
     return count;
 }
 
+bool run_spawn_has_some(const struct run *run)
+{
+    return run->spawns->first != NULL;
+}
+
 void run_spawn_stop(struct run *run)
 {
-    while (run->spawned) {
-        struct run_spawned *s = run->spawned;
-        run->spawned = s->next;
+    run_names_stop(run);
+    while (run->spawns->first) {
+        struct run_spawned *s = run->spawns->first;
+        run->spawns->first = s->next;
         free_spawned(run, s);
     }
-    free(run->taken);
-    run->taken = NULL;
+    run_room_stop(run);
+    free(run->spawns);
+    run->spawns = NULL;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Terminals of ranks (--pty), and mpiexec's own meanwhile; see run_state.h. */
+/* Terminals of ranks, and mpiexec's own meanwhile; see run_terminal.h. */
+#include "bnr/run/run_terminal.h"
+
 #include "bnr/io/amend.h"
-#include "bnr/run/run_state.h"
-#include "bnr/wide/wide.h"
-#include "bnr/stdio/terminal.h"
+#include "bnr/io/ranks.h"
 #include "bnr/plan/plan.h"
+#include "bnr/run/run_state.h"
+#include "bnr/stdio/forward.h"
+#include "bnr/stdio/terminal.h"
+#include "bnr/wide/wide_orders.h"
 
 bool run_has_terminal(void *arg, int rank)
 {
@@ -24,14 +28,14 @@ void run_terminal_go_on(struct run *run)
 {
     if (run->typed_to <= 0 || !terminal_grab())
         return;
-    ranks_guard_terminal(&run->ranks, terminal_modes());
+    ranks_guard_terminal(run->ranks, terminal_modes());
     stdio_set_raw(run->stdio, true);
 }
 
 void run_terminal_pause(struct run *run)
 {
     if (terminal_modes())
-        ranks_guard_terminal(&run->ranks, NULL);
+        ranks_guard_terminal(run->ranks, NULL);
     terminal_release();
     stdio_set_raw(run->stdio, false);
 }
@@ -54,7 +58,7 @@ void run_terminal_resize(struct run *run)
     struct winsize size = terminal_size();
     if (!run->plan->start.terminals)
         return;
-    ranks_resize(&run->ranks, &size);
+    ranks_resize(run->ranks, &size);
     if (run->wide)
         wide_resize(run->wide, &size);
 }

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "bnr/launch/start_signals.h"
-#include "bnr/wide/daemon.h"
+#include "bnr/daemon/daemon.h"
 #include "bnr/wide/survey.h"
 #include "bnr/stdio/forward.h"
 #include "bnr/wire/launch_message.h"

@@ -292,11 +292,6 @@ static int bind_listener(struct mesh *m)
     return rc ? rc : uv_listen((uv_stream_t *)&m->listener, BACKLOG, on_connection);
 }
 
-uint32_t mesh_self(const struct mesh *m)
-{
-    return m->settings.self;
-}
-
 int mesh_listen(struct mesh *m)
 {
     struct sockaddr_storage name;
@@ -707,25 +702,12 @@ static uint32_t probe_s(int64_t liveness_ns)
     return seconds < 1 ? 1 : seconds > INT16_MAX ? INT16_MAX : (uint32_t)seconds;
 }
 
-struct xcast_choice mesh_choice(void)
-{
-    static const enum tree_mode modes[] = {TREE_DIRECT, TREE_LINEAR, TREE_BINOMIAL, TREE_RADIX,
-                                            TREE_BINARY};
-    int64_t mode = os_setting(OS_SETTING_XCAST_MODE); /* 0: auto */
-    return (struct xcast_choice){
-        .is_forced = mode > 0,
-        .mode = modes[mode > 0 ? mode - 1 : 0],
-        .direct_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_DIRECT_HOSTS),
-        .linear_nodes = (uint32_t)os_setting(OS_SETTING_XCAST_LINEAR_HOSTS),
-        .linear_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_LINEAR_BYTES),
-        .radix_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_RADIX_BYTES),
-        .binomial_bytes = (uint64_t)os_setting(OS_SETTING_XCAST_BINOMIAL_BYTES),
-        .part_bytes = xcast_choice_default.part_bytes};
-}
-
-int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *settings,
+int mesh_create(struct mesh **made, uv_loop_t *loop, const struct mesh_settings *settings,
                 const struct mesh_hooks *hooks)
 {
+    struct mesh *m = *made = malloc(sizeof(*m));
+    if (!m)
+        return -ENOMEM;
     *m = (struct mesh){.loop = loop, .settings = *settings, .hooks = *hooks};
     m->owner = (struct daemon_link_owner){.loop = loop,
                                           .self = settings->self,
@@ -788,9 +770,11 @@ void mesh_close(struct mesh *m)
 
 void mesh_destroy(struct mesh *m)
 {
+    if (!m)
+        return;
     if (m->is_begun)
         node_fini(&m->node);
     effects_fini(&m->effects);
     free(m->peers);
-    m->peers = NULL;
+    free(m);
 }

@@ -3,7 +3,7 @@
 /*
  * A node among the others: its engine (bnr/core/tree/node.h), its links, its clock. It listens, dials,
  * and carries out the engine's requests; messages for the host go to the hooks. Both mpiexec and
- * each daemon have one; its owner includes mesh_state.h, too.
+ * each daemon have one. Who makes it includes mesh_settings.h, too.
  */
 #ifndef BNR_MESH_H
 #define BNR_MESH_H
@@ -12,9 +12,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "bnr/core/bytes.h"
-
 struct addresses;
+struct bytes;
 struct core_message;
 struct effects;
 struct keys_name;
@@ -23,7 +22,7 @@ struct mesh_settings;
 struct rank_map;
 struct rollup_run;
 struct tree_fence_entry;
-struct xcast_choice;
+struct unpacking;
 struct xcast_input;
 
 struct mesh_hooks {
@@ -42,20 +41,26 @@ struct mesh_hooks {
     void *arg;
 };
 
-/* How xcasts spread, as the settings say. */
-struct xcast_choice mesh_choice(void);
-
-/* Be a node; nothing is begun. Returns 0 or -errno. */
-int mesh_create(struct mesh *m, uv_loop_t *loop, const struct mesh_settings *settings,
+/* Be a node; nothing is begun. Returns 0 or -errno; *m can be given to mesh_close() if it is 0. */
+int mesh_create(struct mesh **m, uv_loop_t *loop, const struct mesh_settings *settings,
                 const struct mesh_hooks *hooks);
-/* Close everything; the loop must run once more, then mesh_destroy(). */
+/* Close everything; the loop must run once more, then mesh_destroy(), which accepts NULL. */
 void mesh_close(struct mesh *m);
 void mesh_destroy(struct mesh *m);
 
-/* The node's own number. */
+/* The node's own number, and how many there are. */
 uint32_t mesh_self(const struct mesh *m);
+uint32_t mesh_count(const struct mesh *m);
+/* The radix of the tree, and how long a node may be silent. */
+uint32_t mesh_radix(const struct mesh *m);
+int64_t mesh_liveness_ns(const struct mesh *m);
+/* The id and the secret of the job, of 16 bytes each. */
+const uint8_t *mesh_job(const struct mesh *m);
+const uint8_t *mesh_secret(const struct mesh *m);
+/* Whether mesh_begin() has been called. */
+bool mesh_is_begun(const struct mesh *m);
 
-/* Listen on all addresses; m->own says where. Returns 0 or -errno. */
+/* Listen on all addresses; mesh_addresses() of the node itself says where. Returns 0 or -errno. */
 int mesh_listen(struct mesh *m);
 
 /* Learn where a node is. */

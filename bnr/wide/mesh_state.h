@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The state of a node among the others (mesh.h): for mesh.c, and for the daemon and mpiexec, which hold one. */
+/* The state of a node among the others: for mesh.c and mesh_facts.c alone. */
 #ifndef BNR_MESH_STATE_H
 #define BNR_MESH_STATE_H
 
@@ -12,15 +12,9 @@
 #include "bnr/wide/addresses.h"
 #include "bnr/wide/daemon_link.h"
 #include "bnr/wide/mesh.h"
+#include "bnr/wide/mesh_settings.h"
 
 struct mesh_peer;
-
-struct mesh_settings {
-    uint32_t self, count, radix;
-    int64_t liveness_ns;
-    struct xcast_choice choice; /* the root's counts */
-    uint8_t job[16], secret[16];
-};
 
 struct mesh {
     uv_loop_t *loop;

@@ -34,8 +34,8 @@ static int ended, ticks;
 static int open_null(void *arg, int rank, struct ranks_pipes *pipes)
 {
     pipes->in = 0;
-    int rc = ranks_open_output(pipes, 1, RANKS_OUTPUT_NONE);
-    return rc ? rc : ranks_open_output(pipes, 2, RANKS_OUTPUT_NONE);
+    int rc = ranks_pipes_open(pipes, 1, RANKS_OUTPUT_NONE);
+    return rc ? rc : ranks_pipes_open(pipes, 2, RANKS_OUTPUT_NONE);
 }
 
 static int attach_none(void *arg, int rank, const struct ranks_pipes *pipes)

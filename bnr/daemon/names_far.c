@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Published names on a daemon's host; see names_far.h. */
-#include "bnr/wide/names_far.h"
+#include "bnr/daemon/names_far.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "bnr/host/names.h"
-#include "bnr/wide/words.h"
+#include "bnr/daemon/words.h"
 #include "bnr/wire/launch_message.h"
 
 static void answer(struct words *words, int rank, const struct name_answer *answer)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* Collecting answers of ranks at a daemon; see answers.h. */
-#include "bnr/wide/answers.h"
+#include "bnr/daemon/answers.h"
 
 #include "bnr/diagnose/answer.h"
-#include "bnr/wide/words.h"
+#include "bnr/daemon/words.h"
 #include "bnr/wire/launch_message.h"
 #include "os/clock.h"
 

@@ -5,7 +5,7 @@
  * and then hears orders, which are xcasts (bnr/wire/launch_message.h). Events here go back in
  * streams; the ends of ranks go up the tree.
  */
-#include "bnr/wide/daemon.h"
+#include "bnr/daemon/daemon.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +20,16 @@
 #include <unistd.h>
 
 #include "bnr/core/job.h"
+#include "bnr/core/tree/rollup.h"
 #include "bnr/io/amend.h"
 #include "bnr/streams/door.h"
 #include "bnr/streams/exchange.h"
 #include "bnr/streams/pipes.h"
-#include "bnr/wide/answers.h"
-#include "bnr/wide/mesh_state.h"
-#include "bnr/wide/names_far.h"
+#include "bnr/daemon/answers.h"
+#include "bnr/wide/addresses.h"
+#include "bnr/wide/mesh.h"
+#include "bnr/wide/mesh_settings.h"
+#include "bnr/daemon/names_far.h"
 #include "bnr/wide/party_link.h"
 #include "bnr/io/debugger.h"
 #include "bnr/io/place.h"
@@ -34,7 +37,7 @@
 #include "bnr/io/ranks_pipes.h"
 #include "bnr/io/resources.h"
 #include "bnr/wide/serve.h"
-#include "bnr/wide/words.h"
+#include "bnr/daemon/words.h"
 #include "bnr/io/signals.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/library.h"
@@ -62,7 +65,7 @@ struct daemon {
     uint32_t next;             /* the first rank that was not started, or given up */
     uv_timer_t late;           /* mpiexec is not reached yet */
     int out_fd;                /* the stdout of the command that has started this program */
-    struct mesh mesh;
+    struct mesh *mesh;
     struct signals signals;
     struct launch_message job;
     struct rank_map map;
@@ -85,26 +88,6 @@ struct daemon {
     bool is_over; /* the loop ends */
     int code;
 };
-
-/* ---- words ---- */
-
-static void say(struct daemon *d, enum launch_record kind, int rank, const void *text, size_t len)
-{
-    const struct record r = {kind, (uint32_t)rank, (uint32_t)len, text};
-    words_say(&d->words, &r);
-}
-
-static void say_number(struct daemon *d, enum launch_record kind, int rank, uint32_t number,
-                       const char *text)
-{
-    struct packing p = {0};
-    pack_u32(&p, number);
-    pack_raw(&p, text, strlen(text));
-    struct bytes *all = pack_end(&p);
-    if (all)
-        say(d, kind, rank, all->at, all->len);
-    bytes_unref(all);
-}
 
 /* ---- ending ---- */
 
@@ -130,7 +113,7 @@ static void end_all(struct daemon *d)
 static void on_alone(void *arg)
 {
     struct daemon *d = arg;
-    mesh_expel_all(&d->mesh);
+    mesh_expel_all(d->mesh);
     end_all(d);
     end_loop(d, EXIT_FAILED);
 }
@@ -159,10 +142,10 @@ static int attach(void *arg, int rank, const struct ranks_pipes *p)
 {
     struct daemon *d = arg;
     char cpus[256];
-    say_number(d, RECORD_STARTED, rank, (uint32_t)d->ranks.table.rank[rank].pid, "");
+    words_tell_number(&d->words, RECORD_STARTED, rank, (uint32_t)d->ranks.table.rank[rank].pid, "");
     if (d->job.flags & LAUNCH_REPORT) {
         place_list(&d->place, (int)d->ranks.table.rank[rank].local_rank, cpus, sizeof(cpus));
-        say(d, RECORD_CPUS, rank, cpus, strlen(cpus));
+        words_tell(&d->words, RECORD_CPUS, rank, cpus, strlen(cpus));
     }
     return pipes_attach(&d->pipes, rank, p->pipe[0][1], p->pipe[1][0], p->pipe[2][0]);
 }
@@ -176,11 +159,11 @@ static void say_last_words(struct daemon *d, int rank, const struct job_facts *f
     const void *text;
     size_t len;
     if ((d->job.flags & LAUNCH_REPORT) && !kvs_get(&log, "mpid.report", &text, &len))
-        say(d, RECORD_REPORT, rank, text, len);
+        words_tell(&d->words, RECORD_REPORT, rank, text, len);
     if (!facts->aborted)
         return;
     table_abort_message(&d->ranks.table, slot, message);
-    say(d, RECORD_ABORT, rank, message, strlen(message));
+    words_tell(&d->words, RECORD_ABORT, rank, message, strlen(message));
 }
 
 static void rank_ended(void *arg, int rank, const struct job_facts *facts)
@@ -284,13 +267,13 @@ static void show_places(struct daemon *d, const struct place_job *job)
         return;
     place_show(&d->place, job, to);
     if (!fclose(to) && len)
-        say(d, RECORD_TEXT, (int)job->number_of[0], text, len);
+        words_tell(&d->words, RECORD_TEXT, (int)job->number_of[0], text, len);
     free(text);
 }
 
 static bool is_here(const struct daemon *d, uint32_t rank)
 {
-    return d->job.hosts[d->job.host_of[rank]].node == d->mesh.settings.self;
+    return d->job.hosts[d->job.host_of[rank]].node == mesh_self(d->mesh);
 }
 
 static int first_here(const struct daemon *d)
@@ -338,13 +321,13 @@ static int create_ranks(struct daemon *d, const char **step)
     struct table_wide wide = {.hosts = hosts,
                               .host_of = job->host_of,
                               .self = -1,
-                              .gid = d->mesh.settings.job,
-                              .secret = d->mesh.settings.secret};
+                              .gid = mesh_job(d->mesh),
+                              .secret = mesh_secret(d->mesh)};
     for (uint32_t h = 0; h < job->host_count; h++) {
         hosts[h].cpus = job->hosts[h].cpus;
         snprintf(hosts[h].id, sizeof(hosts[h].id), "%s", job->hosts[h].id);
         snprintf(hosts[h].name, sizeof(hosts[h].name), "%s", job->hosts[h].name);
-        if (job->hosts[h].node == d->mesh.settings.self)
+        if (job->hosts[h].node == mesh_self(d->mesh))
             wide.self = (int)h;
     }
     struct table_spec spec = {.world_size = (int)job->world_size,
@@ -370,7 +353,7 @@ static int add_group(struct daemon *d)
         node_of[r] = job->hosts[job->host_of[r]].node;
     int rc = rank_map_make(&d->map, SERVE_GROUP, node_of, job->world_size);
     free(node_of);
-    return rc ? rc : mesh_add_group(&d->mesh, &d->map);
+    return rc ? rc : mesh_add_group(d->mesh, &d->map);
 }
 
 /* Ranks that are not started count as ended, for everybody to know. */
@@ -384,7 +367,7 @@ static void skip_rest(struct daemon *d, int status)
             continue;
         pipes_skip(&d->pipes, r);
         const struct rollup_run run = serve_run(r, &facts);
-        (void)mesh_ended(&d->mesh, SERVE_GROUP, &run);
+        (void)mesh_ended(d->mesh, SERVE_GROUP, &run);
     }
 }
 
@@ -394,7 +377,7 @@ static void give_up(struct daemon *d, int code, const char *why)
     while (d->next < d->job.world_size && !is_here(d, d->next))
         d->next++;
     if (d->next < d->job.world_size)
-        say_number(d, RECORD_FAILED, (int)d->next, (uint32_t)code, why);
+        words_tell_number(&d->words, RECORD_FAILED, (int)d->next, (uint32_t)code, why);
     skip_rest(d, code << 8);
 }
 
@@ -411,7 +394,7 @@ static void on_watch(uv_timer_t *timer)
     uv_timer_stop(timer);
     for (int r = 0; r < t->world_size; r++)
         if (table_slot(t, r) >= 0)
-            say(d, RECORD_DEBUGGED, r, "", 0);
+            words_tell(&d->words, RECORD_DEBUGGED, r, "", 0);
 }
 
 /* Start ranks for a slice of time. */
@@ -449,12 +432,12 @@ static void start_ranks(struct daemon *d)
 static int prepare(struct daemon *d, char why[512])
 {
     const char *step = "make a map of the ranks";
-    uint32_t ranks = rank_map_ranks_on(&d->map, d->mesh.settings.self);
+    uint32_t ranks = rank_map_ranks_on(&d->map, mesh_self(d->mesh));
     umask((mode_t)d->job.umask);
     if (resources_take(d->job.limits, ranks, LIMIT_FILES_OF_RANK, why))
         return EXIT_FAILED;
     if (ranks && limit_lacks_files(d->job.world_size - ranks, why))
-        say(d, RECORD_TEXT, first_here(d), why, strlen(why));
+        words_tell(&d->words, RECORD_TEXT, first_here(d), why, strlen(why));
     start_signals_set((struct start_signals){d->job.blocked, d->job.ignored});
     if (*d->job.outer)
         setenv("BNR_JOB", d->job.outer, 1);
@@ -471,7 +454,7 @@ static int prepare(struct daemon *d, char why[512])
         rc = ranks_guard(&d->ranks, d->name, d->name_size, &step);
     if (!rc) {
         step = "make a pipe";
-        rc = serve_start(&d->serve, &d->loop, &d->mesh, &d->map, &d->ranks);
+        rc = serve_start(&d->serve, &d->loop, d->mesh, &d->map, &d->ranks);
     }
     if (!rc)
         return 0;
@@ -507,17 +490,17 @@ static void on_linked(void *arg, uint32_t node)
 {
     struct daemon *d = arg;
     char id[HOST_ID_MAX];
-    if (node != NODE_ROOT || d->mesh.is_begun)
+    if (node != NODE_ROOT || mesh_is_begun(d->mesh))
         return;
     uv_timer_stop(&d->deadline); /* mpiexec says the rest when all daemons are there */
     struct packing p = {0};
     host_id(id);
-    addresses_pack(&p, &d->mesh.own);
+    addresses_pack(&p, mesh_addresses(d->mesh, mesh_self(d->mesh)));
     d->cpus = (uint32_t)os_cpus_usable();
     pack_u32(&p, d->cpus);
     pack_text(&p, id);
     pack_text(&p, os_host_name());
-    (void)mesh_contact(&d->mesh, NODE_ROOT, pack_end(&p));
+    (void)mesh_contact(d->mesh, NODE_ROOT, pack_end(&p));
 }
 
 /* Where other nodes are. */
@@ -526,19 +509,19 @@ static void learn(struct daemon *d, struct unpacking u)
     struct addresses addresses;
     while (u.left) {
         uint32_t node = unpack_u32(&u);
-        if (addresses_unpack(&u, &addresses) || node >= d->mesh.settings.count)
+        if (addresses_unpack(&u, &addresses) || node >= mesh_count(d->mesh))
             return;
-        mesh_know(&d->mesh, node, &addresses);
+        mesh_know(d->mesh, node, &addresses);
     }
 }
 
 static void on_contact(void *arg, uint32_t node, struct unpacking u)
 {
     struct daemon *d = arg;
-    if (node != NODE_ROOT || d->mesh.is_begun)
+    if (node != NODE_ROOT || mesh_is_begun(d->mesh))
         return;
     learn(d, u);
-    if (mesh_begin(&d->mesh))
+    if (mesh_begin(d->mesh))
         end_loop(d, EXIT_FAILED);
 }
 
@@ -548,7 +531,7 @@ static void note_ended(struct daemon *d, struct unpacking u)
     while (d->has_job && rollup_unpack(&u, &run)) {
         int waiting = ranks_communicating(&d->ranks);
         if (waiting >= 0 && serve_are_missed(&run))
-            say_number(d, RECORD_MISSED, waiting, run.first, "");
+            words_tell_number(&d->words, RECORD_MISSED, waiting, run.first, "");
         serve_note_ended(&d->ranks.table, &run);
     }
     if (d->has_job)
@@ -593,8 +576,8 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         return;
     switch (message->tag) {
     case LAUNCH_TAG_JOB:
-        if (mesh_has_children(&d->mesh))
-            mesh_write(&d->mesh); /* they wait for it, too */
+        if (mesh_has_children(d->mesh))
+            mesh_write(d->mesh); /* they wait for it, too */
         start_job(d, u);
         learn(d, d->job.contacts);
         break;
@@ -613,14 +596,14 @@ static void on_deliver(void *arg, const struct core_message *message, struct unp
         if (d->has_job)
             answers_ask(&d->answers, &d->ranks.table, unpack_u32(&u));
         break;
-    case LAUNCH_TAG_PAUSE: mesh_pause(&d->mesh, unpack_u32(&u) != 0); break;
+    case LAUNCH_TAG_PAUSE: mesh_pause(d->mesh, unpack_u32(&u) != 0); break;
     case LAUNCH_TAG_UNREAD: pipes_unread(&d->pipes, (int)unpack_u32(&u)); break;
     case LAUNCH_TAG_NAME:
         if (d->has_job)
             names_far_take(&d->words, first_here(d), u);
         break;
     case LAUNCH_TAG_END:
-        mesh_write(&d->mesh);
+        mesh_write(d->mesh);
         end_all(d);
         end_loop(d, 0);
         break;
@@ -665,7 +648,7 @@ static void tell_tolerant(struct daemon *d)
     if (is_tolerant == d->is_tolerant)
         return;
     d->is_tolerant = is_tolerant;
-    say_number(d, RECORD_TOLERANT, first_here(d), is_tolerant, "");
+    words_tell_number(&d->words, RECORD_TOLERANT, first_here(d), is_tolerant, "");
 }
 
 static void on_moved(void *arg)
@@ -720,8 +703,8 @@ static int open_all(struct daemon *d, const struct launch_order *order)
         rc = signals_start(&d->signals, &d->loop, on_signal, d);
     if (rc)
         return rc;
-    words_init(&d->words, &d->mesh);
-    party_link_init(&d->parties, &d->mesh, NODE_ROOT, hear_party, d);
+    words_init(&d->words, d->mesh);
+    party_link_init(&d->parties, d->mesh, NODE_ROOT, hear_party, d);
     uv_timer_init(&d->loop, &d->deadline);
     answers_init(&d->answers, &d->loop, &d->words);
     uv_timer_init(&d->loop, &d->watch);
@@ -737,7 +720,7 @@ static int open_all(struct daemon *d, const struct launch_order *order)
 static void on_late(uv_timer_t *timer)
 {
     struct daemon *d = timer->data;
-    char *digits = mesh_is_linked(&d->mesh, NODE_ROOT) ? NULL : addresses_digits(&d->mesh.own);
+    char *digits = mesh_is_linked(d->mesh, NODE_ROOT) ? NULL : addresses_digits(mesh_addresses(d->mesh, mesh_self(d->mesh)));
     if (digits)
         dprintf(d->out_fd, "at %s\n", digits);
     free(digits);
@@ -748,18 +731,18 @@ static int join(struct daemon *d, const struct launch_order *order, int in_fd, i
 {
     struct addresses root;
     struct unpacking u = order->addresses;
-    int rc = mesh_listen(&d->mesh);
+    int rc = mesh_listen(d->mesh);
     if (rc)
         return rc;
     if (order->is_piped)
-        return mesh_open(&d->mesh, NODE_ROOT, in_fd, out_fd, true);
+        return mesh_open(d->mesh, NODE_ROOT, in_fd, out_fd, true);
     rc = addresses_unpack(&u, &root);
     if (rc)
         return rc;
     d->out_fd = out_fd;
     uv_timer_start(&d->late, on_late, LATE_MS, 0);
-    mesh_know(&d->mesh, NODE_ROOT, &root);
-    mesh_dial(&d->mesh, NODE_ROOT);
+    mesh_know(d->mesh, NODE_ROOT, &root);
+    mesh_dial(d->mesh, NODE_ROOT);
     return 0;
 }
 
@@ -767,7 +750,7 @@ static int join(struct daemon *d, const struct launch_order *order, int in_fd, i
 static void flush(struct daemon *d)
 {
     uint64_t until = os_now_ns() + FLUSH_MS * 1000000ull;
-    while (mesh_waiting(&d->mesh) && os_now_ns() < until)
+    while (mesh_waiting(d->mesh) && os_now_ns() < until)
         uv_run(&d->loop, UV_RUN_ONCE);
     uv_run(&d->loop, UV_RUN_NOWAIT);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* A daemon's words to mpiexec; see words.h. */
-#include "bnr/wide/words.h"
+#include "bnr/daemon/words.h"
+
+#include <string.h>
 
 #include "bnr/core/tree/tree.h"
 #include "bnr/wide/mesh.h"
+#include "bnr/wire/field.h"
 #include "bnr/wire/launch_message.h"
 #include "os/clock.h"
 
@@ -28,6 +31,22 @@ void words_say(struct words *w, const struct record *r)
     bytes_unref(block);
     mesh_route(w->mesh, &effects);
     effects_fini(&effects);
+}
+
+void words_tell(struct words *w, uint32_t kind, int rank, const void *text, size_t len)
+{
+    words_say(w, &(struct record){kind, (uint32_t)rank, (uint32_t)len, text});
+}
+
+void words_tell_number(struct words *w, uint32_t kind, int rank, uint32_t number, const char *text)
+{
+    struct packing p = {0};
+    pack_u32(&p, number);
+    pack_raw(&p, text, strlen(text));
+    struct bytes *all = pack_end(&p);
+    if (all)
+        words_tell(w, kind, rank, all->at, all->len);
+    bytes_unref(all);
 }
 
 void words_credit(struct words *w, const struct core_message *credit)

@@ -42,9 +42,8 @@ PASSES_CODES = ("hydra", "mpirun")
 
 
 def segments():
-    """Names of memory that outlives processes."""
-    return {n for n in os.listdir("/dev/shm") + os.listdir("/tmp") if n.startswith("vireo") and "test" not in n and
-            not n.startswith(("vireo-slurm", "vireo-names", "vireo-ofi"))} # of jobs beside
+    """Names of memory that outlives processes; without that of jobs over ofi, which may run beside."""
+    return {n for n in os.listdir("/dev/shm") if n.startswith("vireo") and not n.startswith("vireo-ofi")}
 
 
 def one(manager, work, name, number):

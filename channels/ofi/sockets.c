@@ -35,26 +35,50 @@ enum {
     EVENTS = 16     /* that are taken at once */
 };
 
-static bool is_same(const struct sockaddr_in *a, const struct sockaddr_in *b)
+/* An address of the Internet, of either version; or none: its family is AF_UNSPEC. */
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+/* What a provider says of an address. Returns whether it is one of these. */
+static bool read_address(const void *bytes, size_t len, union address *address)
 {
-    return a->sin_family == AF_INET && b->sin_family == AF_INET && a->sin_port == b->sin_port &&
-           (a->sin_addr.s_addr == b->sin_addr.s_addr || a->sin_addr.s_addr == INADDR_ANY);
+    *address = (union address){.any.sa_family = AF_UNSPEC};
+    if (len > sizeof(*address) || len < sizeof(address->any.sa_family))
+        return false;
+    memcpy(address, bytes, len);
+    return (address->any.sa_family == AF_INET && len == sizeof(address->v4)) ||
+           (address->any.sa_family == AF_INET6 && len == sizeof(address->v6));
+}
+
+/* Whether an address of a socket is this one. It may be that of all interfaces. */
+static bool is_same(const union address *of, const union address *one)
+{
+    if (of->any.sa_family != one->any.sa_family)
+        return false;
+    if (of->any.sa_family == AF_INET)
+        return of->v4.sin_port == one->v4.sin_port &&
+               (of->v4.sin_addr.s_addr == one->v4.sin_addr.s_addr || of->v4.sin_addr.s_addr == INADDR_ANY);
+    return of->any.sa_family == AF_INET6 && of->v6.sin6_port == one->v6.sin6_port &&
+           (IN6_ARE_ADDR_EQUAL(&of->v6.sin6_addr, &one->v6.sin6_addr) || IN6_IS_ADDR_UNSPECIFIED(&of->v6.sin6_addr));
 }
 
 /* Whether this socket has our address, or its peer has that one. */
-static bool is_of(int fd, const struct sockaddr_in *ours, const struct sockaddr_in *theirs)
+static bool is_of(int fd, const union address *ours, const union address *theirs)
 {
-    struct sockaddr_in own = {0}, peer = {0};
+    union address own = {.any.sa_family = AF_UNSPEC}, peer = own;
     socklen_t own_len = sizeof(own), peer_len = sizeof(peer), size = sizeof(int);
     int type = 0;
     if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_STREAM)
         return false;
-    return (!getsockname(fd, (struct sockaddr *)&own, &own_len) && is_same(&own, ours)) ||
-           (!getpeername(fd, (struct sockaddr *)&peer, &peer_len) && is_same(&peer, theirs));
+    return (!getsockname(fd, &own.any, &own_len) && is_same(&own, ours)) ||
+           (!getpeername(fd, &peer.any, &peer_len) && is_same(&peer, theirs));
 }
 
 /* The next descriptor in a folder of this process's that is a connection of ours or to theirs; -1: no more. */
-static int next_of(DIR *all, const struct sockaddr_in *ours, const struct sockaddr_in *theirs)
+static int next_of(DIR *all, const union address *ours, const union address *theirs)
 {
     for (const struct dirent *entry; (entry = readdir(all));) {
         int fd = atoi(entry->d_name);
@@ -102,12 +126,11 @@ int ofi_sockets_open(struct ofi *ofi)
 void ofi_sockets_find(struct ofi *ofi, const void *peer, size_t len)
 {
     struct epoll_event news = {.events = EPOLLIN}, room = {.events = EPOLLOUT | EPOLLET};
-    struct sockaddr_in ours, theirs;
-    DIR *all = len == sizeof(theirs) && ofi->address_len == len ? opendir("/proc/self/fd") : NULL;
+    union address ours, theirs;
+    bool are = read_address(ofi->address, ofi->address_len, &ours) && read_address(peer, len, &theirs);
+    DIR *all = are ? opendir("/proc/self/fd") : NULL;
     if (!all)
         return;
-    memcpy(&ours, ofi->address, sizeof(ours));
-    memcpy(&theirs, peer, sizeof(theirs));
     for (int fd; (fd = next_of(all, &ours, &theirs)) >= 0;) {
         widen(fd);
         (void)epoll_ctl(ofi->socket, EPOLL_CTL_ADD, fd, &news); /* it may be there already */
@@ -117,19 +140,17 @@ void ofi_sockets_find(struct ofi *ofi, const void *peer, size_t len)
 }
 
 /* The address of a process, if it is one of these. */
-static bool find_address(const struct ofi *ofi, fi_addr_t to, struct sockaddr_in *address)
+static bool find_address(const struct ofi *ofi, fi_addr_t to, union address *address)
 {
     uint8_t bytes[OFI_ADDRESS_MAX];
     size_t len = sizeof(bytes);
-    if (ofi->address_len != sizeof(*address) || fi_av_lookup(ofi->av, to, bytes, &len) || len != sizeof(*address))
-        return false;
-    memcpy(address, bytes, sizeof(*address));
-    return true;
+    return read_address(ofi->address, ofi->address_len, address) && !fi_av_lookup(ofi->av, to, bytes, &len) &&
+           read_address(bytes, len, address);
 }
 
 bool ofi_sockets_lead(const struct ofi *ofi, fi_addr_t to)
 {
-    struct sockaddr_in nobody = {0}, theirs = {0};
+    union address nobody = {.any.sa_family = AF_UNSPEC}, theirs;
     DIR *all = find_address(ofi, to, &theirs) ? opendir("/proc/self/fd") : NULL;
     if (!all)
         return false;
@@ -141,10 +162,9 @@ bool ofi_sockets_lead(const struct ofi *ofi, fi_addr_t to)
 /* Whether a descriptor is a connection of a link. */
 static bool is_of_link(const struct ofi *ofi, int fd)
 {
-    struct sockaddr_in ours = {0}, theirs = {0};
-    if (ofi->address_len != sizeof(ours))
+    union address ours, theirs = {.any.sa_family = AF_UNSPEC};
+    if (!read_address(ofi->address, ofi->address_len, &ours))
         return false;
-    memcpy(&ours, ofi->address, sizeof(ours));
     bool is = is_of(fd, &ours, &theirs);
     for (const struct ofi_link *link = ofi->links; link && !is; link = link->next)
         is = find_address(ofi, link->say.to, &theirs) && is_of(fd, &ours, &theirs);

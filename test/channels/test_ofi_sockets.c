@@ -30,8 +30,15 @@ static void claim(bool truth, const char *what)
 
 struct pair {
     int door, reader, writer;
-    struct sockaddr_in address; /* of the door, and so of the reader */
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address; /* of the door, and so of the reader */
+    socklen_t len;
 };
+
+static int family = AF_INET; /* of pairs that are made */
 
 static int must(int rc)
 {
@@ -44,19 +51,22 @@ static int must(int rc)
 
 static void open_door(struct pair *pair)
 {
-    socklen_t len = sizeof(pair->address);
-    pair->address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    pair->door = must(socket(AF_INET, SOCK_STREAM, 0));
-    must(bind(pair->door, (struct sockaddr *)&pair->address, len));
-    must(getsockname(pair->door, (struct sockaddr *)&pair->address, &len));
+    if (family == AF_INET)
+        pair->address.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    else
+        pair->address.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    pair->len = family == AF_INET ? sizeof(pair->address.v4) : sizeof(pair->address.v6);
+    pair->door = must(socket(family, SOCK_STREAM, 0));
+    must(bind(pair->door, &pair->address.any, pair->len));
+    must(getsockname(pair->door, &pair->address.any, &pair->len));
     must(listen(pair->door, 1));
 }
 
 /* The caller reads, or the one that was called. */
 static void open_pair(struct pair *pair, bool caller_reads)
 {
-    int caller = must(socket(AF_INET, SOCK_STREAM, 0));
-    must(connect(caller, (struct sockaddr *)&pair->address, sizeof(pair->address)));
+    int caller = must(socket(family, SOCK_STREAM, 0));
+    must(connect(caller, &pair->address.any, pair->len));
     int called = must(accept(pair->door, NULL, NULL));
     pair->reader = caller_reads ? caller : called;
     pair->writer = caller_reads ? called : caller;
@@ -107,9 +117,9 @@ static bool flows(const struct pair *pair)
 
 static void find(struct ofi *ofi, const struct pair *pair)
 {
-    ofi->address_len = sizeof(pair->address);
+    ofi->address_len = pair->len;
     memcpy(ofi->address, &pair->address, ofi->address_len);
-    ofi_sockets_find(ofi, &pair->address, sizeof(pair->address));
+    ofi_sockets_find(ofi, &pair->address, pair->len);
 }
 
 /* The set tells of a byte until it is taken, at the caller as at the one that was called. */
@@ -170,8 +180,8 @@ static void check_leads(struct ofi *ofi)
     find(ofi, &pair);
     ofi->av = &av;
     claim(!ofi_sockets_lead(ofi, 0), "nothing leads to a peer without a connection");
-    pair.reader = must(socket(AF_INET, SOCK_STREAM, 0));
-    must(connect(pair.reader, (struct sockaddr *)&pair.address, sizeof(pair.address)));
+    pair.reader = must(socket(family, SOCK_STREAM, 0));
+    must(connect(pair.reader, &pair.address.any, pair.len));
     claim(ofi_sockets_lead(ofi, 0), "a connection leads there that the peer has not accepted");
     close(pair.door);
     pair.door = -1;
@@ -182,32 +192,52 @@ static void check_leads(struct ofi *ofi)
     ofi->av = NULL;
 }
 
-int main(void)
+static void check_family(struct ofi *ofi)
 {
-    static struct ofi ofi;
     struct pair pair;
-    if (ofi_sockets_open(&ofi))
-        return 1;
     open_door(&pair);
     open_pair(&pair, false);
     printf("# a connection as it is: %s\n", flows(&pair) ? "goes on" : "stands still");
     close_pair(&pair);
 
     open_door(&pair);
-    find(&ofi, &pair);
+    find(ofi, &pair);
     open_pair(&pair, false);
     claim(flows(&pair), "a connection to a wide address goes on");
     close_pair(&pair);
 
     open_door(&pair);
     open_pair(&pair, true);
-    find(&ofi, &pair);
+    find(ofi, &pair);
     claim(flows(&pair), "a connection to a peer that was widened goes on");
     close_pair(&pair);
-    check_news(&ofi, false);
-    check_news(&ofi, true);
-    check_room(&ofi);
-    check_leads(&ofi);
+    check_news(ofi, false);
+    check_news(ofi, true);
+    check_room(ofi);
+    check_leads(ofi);
+}
+
+static bool has_ipv6(void)
+{
+    struct sockaddr_in6 own = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    bool has = fd >= 0 && !bind(fd, (struct sockaddr *)&own, sizeof(own));
+    if (fd >= 0)
+        close(fd);
+    return has;
+}
+
+int main(void)
+{
+    static struct ofi ofi;
+    if (ofi_sockets_open(&ofi))
+        return 1;
+    check_family(&ofi);
+    family = AF_INET6;
+    if (has_ipv6())
+        check_family(&ofi);
+    else
+        printf("# no IPv6 here\n");
     ofi_sockets_close(&ofi);
     printf("1..%d\n", number);
     return failures ? 1 : 0;

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-    LIMIT_MS = 2000,
+    LIMIT_MS = 8000, /* channel ofi waits up to 3 s for last packets where the first ones were slow */
     GIVE_UP_S = 20,
     TAG = 7,
     LATE_US = 200000,

@@ -4,8 +4,11 @@
  * Asks whether the process of a link lives. The launcher tells of the ends of this job's
  * processes, but not of another job's, and libfabric tells nothing until something is sent. So now and then such a
  * peer is sent a CREDIT, of none if none is owed. A fabric that knows of the end answers by an error. Provider
- * tcp;ofi_rxm tries to connect anew instead, and has no room until then. Over provider shm the address tells.
+ * tcp;ofi_rxm tries to connect anew instead, and has no room until then. Over provider shm the address tells. Over
+ * udp;ofi_rxd the peer's host refuses the datagram.
  */
+#include <errno.h>
+
 #include "channels/ofi/link.h"
 #include "include/channel_help.h"
 
@@ -22,6 +25,20 @@ void ofi_alive_begin(struct ofi_link *link)
 {
     link->ask_ns = chan_now_ns() + link->ofi->timeout_ns / ASKS;
     link->ofi->watched = true;
+    if (ofi_alive_asks(link))
+        ofi_datagrams_hear(link->ofi);
+}
+
+void ofi_alive_hear(struct ofi *ofi)
+{
+    uint8_t address[OFI_ADDRESS_MAX];
+    fi_addr_t to;
+    for (size_t len; (len = ofi_datagrams_refused(ofi, address));)
+        for (struct ofi_link *link = ofi_places_find(ofi, address, len, &to) ? ofi->links : NULL; link; link = link->next)
+            if (link->say.to == to && ofi_alive_asks(link)) {
+                link->broken = -ECONNREFUSED;
+                ofi->watched = true;
+            }
 }
 
 bool ofi_alive_has_ended(const struct ofi_link *link)

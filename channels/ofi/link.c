@@ -526,6 +526,7 @@ static void call_again(struct ofi *ofi, uint64_t now_ns)
 /* See whether the processes of other jobs live whose time has come. */
 static void ask_others(struct ofi *ofi, uint64_t now_ns)
 {
+    ofi_alive_hear(ofi);
     for (struct ofi_link *link = ofi->links; link; link = link->next) {
         if (!ofi_alive_asks(link) || now_ns < link->ask_ns)
             continue;

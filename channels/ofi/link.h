@@ -124,6 +124,8 @@ void ofi_alive_begin(struct ofi_link *link);
 bool ofi_alive_asks(const struct ofi_link *link);
 /* Whether its process has ended, by its address. Then its leftovers are removed. */
 bool ofi_alive_has_ended(const struct ofi_link *link);
+/* Take note of peers whose hosts have refused what was sent to them. */
+void ofi_alive_hear(struct ofi *ofi);
 /* When an open link is to be taken for lost, as the fabric has no room for its words; UINT64_MAX: never. */
 uint64_t ofi_alive_limit(const struct ofi_link *link);
 /* Whether a link, or a call, whose time is over goes on: the peer's kernel has taken a connection, so its process

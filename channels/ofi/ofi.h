@@ -117,6 +117,7 @@ struct ofi {
     struct os_heard heard; /* the HELLOs of strangers */
     uint64_t hellos;       /* that this process has said */
     bool chores;  /* something is to be said, or posted */
+    bool hears;   /* of datagrams that were refused */
     bool watched; /* some link may be over, or be at a time: due_ns has to be found again */
     uint64_t due_ns; /* when that is, or earlier; UINT64_MAX: never */
     struct ofi_guard *guard; /* NULL: the provider shares no locks */
@@ -168,6 +169,8 @@ bool ofi_fabric_is_memory(const char *provider);
 int ofi_places_reach(struct ofi *ofi, const void *address, size_t len, fi_addr_t *to);
 /* Whether the process there has ended, as its address tells: that of provider shm, of this host. */
 bool ofi_places_has_ended(const struct ofi *ofi, fi_addr_t to);
+/* Find the process that has this address, if it was inserted. */
+bool ofi_places_find(const struct ofi *ofi, const void *address, size_t len, fi_addr_t *to);
 void ofi_places_close(struct ofi *ofi);
 
 /* ---- leftover.c ---- */
@@ -232,6 +235,11 @@ int ofi_memory_register(struct ofi *ofi, void *base, size_t len, uint64_t access
 void ofi_datagrams_find(struct ofi *ofi);
 /* Whether datagrams come of something that is long: now and then it looks. */
 bool ofi_datagrams_come(struct ofi *ofi);
+/* Have the kernel keep errors of the socket, from now on. */
+void ofi_datagrams_hear(struct ofi *ofi);
+/* The next address that a datagram was sent to whose host has refused it, as nobody takes it there. Returns its length;
+ * 0: there is none. */
+size_t ofi_datagrams_refused(struct ofi *ofi, uint8_t address[OFI_ADDRESS_MAX]);
 
 /* ---- sleep.c ---- */
 

@@ -85,6 +85,15 @@ bool ofi_places_has_ended(const struct ofi *ofi, fi_addr_t to)
     return place && has_ended(place);
 }
 
+bool ofi_places_find(const struct ofi *ofi, const void *address, size_t len, fi_addr_t *to)
+{
+    const struct ofi_place *place;
+    HASH_FIND(hh, ofi->places, address, (unsigned)len, place);
+    if (place)
+        *to = place->to;
+    return place;
+}
+
 /* Take messages of ended processes first: the provider looks up their addresses then. */
 static void remove_ended(struct ofi *ofi)
 {

@@ -118,8 +118,10 @@ static int watch(struct ofi *ofi)
 static int arm_queue(struct ofi *ofi)
 {
     struct fid *queue = &ofi->cq->fid;
-    if (ofi->socket >= 0)
+    if (ofi->socket >= 0) {
+        ofi_alive_hear(ofi); /* otherwise the socket would tell of that for ever */
         return ofi->more ? CHAN_AGAIN : watch(ofi);
+    }
     if (ofi->wait == FI_WAIT_NONE)
         return CHAN_UNABLE;
     int rc = fi_trywait(ofi->fabric, &queue, 1);

@@ -95,6 +95,27 @@ bool ofi_sockets_are_out(const struct ofi *ofi)
     return is_out;
 }
 
+void ofi_datagrams_hear(struct ofi *ofi)
+{
+    (void)ofi;
+}
+
+static int refusals; /* so many datagrams to process 1 were refused */
+
+size_t ofi_datagrams_refused(struct ofi *ofi, uint8_t address[OFI_ADDRESS_MAX])
+{
+    (void)ofi;
+    address[0] = 1;
+    return refusals ? (size_t)refusals-- : 0;
+}
+
+bool ofi_places_find(const struct ofi *ofi, const void *address, size_t len, fi_addr_t *to)
+{
+    (void)ofi, (void)len;
+    *to = *(const uint8_t *)address;
+    return true;
+}
+
 bool ofi_places_has_ended(const struct ofi *ofi, fi_addr_t to)
 {
     (void)ofi, (void)to;
@@ -447,6 +468,17 @@ static void other_jobs_end_in_memory(void)
     has_ended = false;
 }
 
+static void other_jobs_end_by_refusals(void)
+{
+    struct ofi_link *link = ask_other_job(true);
+    be_quiet(link, 0);
+    claim(!processes[0].lost, "a link goes on whose peer's host refuses nothing");
+    refusals = 1;
+    link->ask_ns = 1;
+    be_quiet(link, 0);
+    claim(processes[0].lost == 1, "but not where it refuses a datagram");
+}
+
 static int no_memory(void *device, struct chan_peer *peer)
 {
     (void)device, (void)peer;
@@ -574,7 +606,7 @@ int main(void)
                                          who_gives_up_says_so, calls_cross,
                                          who_cannot_call_is_called, who_stands_still_is_waited_for,
                                          who_lives_hears_a_word, other_jobs_end,
-                                         other_jobs_end_in_memory, memory_is_short,
+                                         other_jobs_end_in_memory, other_jobs_end_by_refusals, memory_is_short,
                                          who_waits_long_calls_now_and_then,
                                          last_words_need_no_memory, packets_come_late,
                                          nothing_more_comes, who_goes_on_ends_again};

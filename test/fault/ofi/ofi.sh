@@ -46,7 +46,8 @@ ok"
 done
 
 # Nobody but the fabric tells of the end of a process of another job.
-for provider in "$tcp" ofi.provider=shm ofi.provider=sockets,ofi.address=127.0.0.1; do
+for provider in "$tcp" ofi.provider=shm ofi.provider=sockets,ofi.address=127.0.0.1 \
+                "ofi.provider=udp;ofi_rxd,ofi.address=127.0.0.1"; do
     VIREO_CHANNELS=ofi,loopback VIREO_CHANNEL_PARAMS=$provider,ofi.timeout_ms=1000 \
         run --enable-recovery --timeout 50 -n 1 "$other_job" >out 2>err
     same "a process of another job is killed, over $provider" "$(cat out)" heard

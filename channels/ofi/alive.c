@@ -29,16 +29,22 @@ void ofi_alive_begin(struct ofi_link *link)
         ofi_datagrams_hear(link->ofi);
 }
 
+static void break_links(struct ofi *ofi, fi_addr_t to)
+{
+    for (struct ofi_link *link = ofi->links; link; link = link->next)
+        if (link->say.to == to && ofi_alive_asks(link)) {
+            link->broken = -ECONNREFUSED;
+            ofi->watched = true;
+        }
+}
+
 void ofi_alive_hear(struct ofi *ofi)
 {
     uint8_t address[OFI_ADDRESS_MAX];
     fi_addr_t to;
     for (size_t len; (len = ofi_datagrams_refused(ofi, address));)
-        for (struct ofi_link *link = ofi_places_find(ofi, address, len, &to) ? ofi->links : NULL; link; link = link->next)
-            if (link->say.to == to && ofi_alive_asks(link)) {
-                link->broken = -ECONNREFUSED;
-                ofi->watched = true;
-            }
+        if (ofi_places_find(ofi, address, len, &to))
+            break_links(ofi, to);
 }
 
 bool ofi_alive_has_ended(const struct ofi_link *link)

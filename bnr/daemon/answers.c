@@ -3,14 +3,25 @@
 /* Collecting answers of ranks at a daemon; see answers.h. */
 #include "bnr/daemon/answers.h"
 
-#include "bnr/diagnose/answer.h"
+#include <stdlib.h>
+
 #include "bnr/daemon/words.h"
+#include "bnr/diagnose/answer.h"
+#include "bnr/diagnose/patience.h"
 #include "bnr/wire/launch_message.h"
 #include "os/clock.h"
 
 enum {
     LOOK_MS = 20,  /* between looks for answers */
     LIMIT_MS = 700 /* for all of them */
+};
+
+struct answers {
+    uv_timer_t timer;
+    const struct table *table;
+    struct words *words;
+    struct patience patience;
+    uint64_t until_ns;
 };
 
 static void say_answer(struct answers *a, int rank)
@@ -51,9 +62,13 @@ void answers_ask(struct answers *a, const struct table *t, uint32_t number)
     uv_timer_start(&a->timer, on_look, LOOK_MS, LOOK_MS);
 }
 
-void answers_init(struct answers *a, uv_loop_t *loop, struct words *words)
+struct answers *answers_make(uv_loop_t *loop, struct words *words)
 {
-    *a = (struct answers){.words = words};
+    struct answers *a = calloc(1, sizeof(*a));
+    if (!a)
+        return NULL;
+    a->words = words;
     uv_timer_init(loop, &a->timer);
     a->timer.data = a;
+    return a;
 }

@@ -7,19 +7,12 @@
 
 #include <uv.h>
 
-#include "bnr/diagnose/patience.h"
-
+struct answers;
+struct table;
 struct words;
 
-struct answers {
-    uv_timer_t timer;
-    const struct table *table;
-    struct words *words;
-    struct patience patience;
-    uint64_t until_ns;
-};
-
-void answers_init(struct answers *a, uv_loop_t *loop, struct words *words);
+/* NULL: no memory. */
+struct answers *answers_make(uv_loop_t *loop, struct words *words);
 
 /* Ask the ranks of a table that are here, as question number. */
 void answers_ask(struct answers *a, const struct table *t, uint32_t number);

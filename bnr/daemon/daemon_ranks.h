@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A daemon's ranks: the table of all, the processes of those here, and what is told of their ends. */
+#ifndef BNR_DAEMON_RANKS_H
+#define BNR_DAEMON_RANKS_H
+
+struct daemon;
+
+/* Returns 0 or -ENOMEM. */
+int daemon_ranks_begin(struct daemon *d);
+
+/* Make the table. Returns 0, or -errno with the step that has failed. */
+int daemon_create_ranks(struct daemon *d, const char **step);
+
+/* Make the ranks' folder, and guard them. Returns 0, or -errno with the step that has failed. */
+int daemon_guard_ranks(struct daemon *d, const char **step);
+
+/* The job has ended: the guards go. */
+void daemon_unguard_ranks(struct daemon *d);
+
+#endif

@@ -194,7 +194,6 @@ static bool hold(struct win *win, struct win_target *target, const void *message
     may = target->deferred && !target->settling && !target->held;
     if (may)
         target->held = held;
-    note_asked(win, target);
     os_unlock(&win->lock);
     if (!may)
         free(held);
@@ -270,6 +269,7 @@ static int ask_epoch(struct win *win, struct win_target *target)
     target->held = NULL;
     target->deferred = 0;
     target->in_epoch = true;
+    target->ahead = 0; /* it answers once all is done */
     os_unlock(&win->lock);
     free(held);
     int rc = expect(win, target, NULL, (int)head.tag, NULL, 0);
@@ -379,7 +379,10 @@ void win_far_lock_later(struct win *win, struct win_target *target, bool exclusi
         newest.win = win;
         newest.target = target;
     }
+    os_lock(&win->lock);
+    note_asked(win, target); /* the end of the epoch looks there, though nothing may follow */
     atomic_store(&target->deferred, (uint8_t)(how_of(exclusive, passes) + 1));
+    os_unlock(&win->lock);
 }
 
 static bool is_settled(void *arg)

@@ -10,7 +10,6 @@
 #include "mpi/comm/group.h"
 #include "mpi/info.h"
 #include "mpi/win/win.h"
-#include "mpi/win/win_far.h"
 #include "mpi/win/win_attr.h"
 #include "mpi/win/win_hints.h"
 #include "mpi/win/win_make.h"
@@ -280,7 +279,7 @@ int PMPI_Win_free(MPI_Win *win)
         return win_error(on, rc, __func__, "a callback of an attribute returned error code %d", rc);
     struct comm *comm = on->comm;
     object_ref(&comm->object);
-    win_far_end(on);
+    win_end_epochs(on);
     rc = win_free(on);
     *win = MPI_WIN_NULL;
     if (rc)

@@ -91,6 +91,7 @@ struct win_target {
     bool asked;
     /* Its lock is asked for together with the first operation and the end of the epoch, or before the second one. */
     _Atomic uint8_t deferred; /* enum win_how, plus 1; 0: it is not so, or no more */
+    uint64_t turn;            /* which deferred one it is */
     bool settling;            /* a thread asks for it */
     struct win_held *held;    /* the first operation; or NULL */
     bool in_epoch;            /* it was asked for a whole one */

@@ -160,17 +160,9 @@ static int send_now(struct win *win, struct win_target *target, const void *mess
     return rc;
 }
 
-/* The last lock that was deferred by MPI_Win_lock; there is none where several threads call. */
-static struct {
-    struct win *win;
-    struct win_target *target;
-} newest;
-
-static void forget(const struct win_target *target)
-{
-    if (newest.target == target)
-        newest.target = NULL;
-}
+/* The window whose locks were deferred last; those of all others were asked for. NULL: none, as where several threads
+ * call. */
+static struct win *later;
 
 static int settle(struct win *win, struct win_target *target);
 
@@ -264,7 +256,6 @@ static int ask_epoch(struct win *win, struct win_target *target)
     memcpy(message, &head, sizeof(head));
     if (held)
         memcpy(message + sizeof(head), held->message, len);
-    forget(target);
     os_lock(&win->lock);
     target->held = NULL;
     target->deferred = 0;
@@ -375,12 +366,11 @@ int win_far_lock(struct win *win, struct win_target *target, bool exclusive, boo
 
 void win_far_lock_later(struct win *win, struct win_target *target, bool exclusive, bool passes)
 {
-    if (win->access == WIN_LOCK) {
-        newest.win = win;
-        newest.target = target;
-    }
+    static uint64_t turns;
+    later = win;
     os_lock(&win->lock);
     note_asked(win, target); /* the end of the epoch looks there, though nothing may follow */
+    target->turn = ++turns;
     atomic_store(&target->deferred, (uint8_t)(how_of(exclusive, passes) + 1));
     os_unlock(&win->lock);
 }
@@ -391,7 +381,7 @@ static bool is_settled(void *arg)
 }
 
 /* Ask for a lock that was deferred, and send what was held back. Other threads that need the lock wait for that. */
-static int settle(struct win *win, struct win_target *target)
+static int settle_one(struct win *win, struct win_target *target)
 {
     static const struct mpid_condition settled = {is_settled, NULL, NULL};
     if (is_settled(target))
@@ -404,7 +394,6 @@ static int settle(struct win *win, struct win_target *target)
         mpid_wait_condition(&settled, target);
         return MPI_SUCCESS;
     }
-    forget(target);
     struct win_held *held = target->held; /* nobody changes it while a thread settles */
     int rc = ask_lock(win, target, (enum win_how)(target->deferred - 1));
     if (!rc && held)
@@ -419,22 +408,48 @@ static int settle(struct win *win, struct win_target *target)
     return rc;
 }
 
-void win_far_settle_last(void)
+/* The first one of the locks that are deferred, or NULL. */
+static struct win_target *first_deferred(const struct win *win)
 {
-    struct win *win = newest.win;
-    struct win_target *target = newest.target;
-    int rc = target ? settle(win, target) : MPI_SUCCESS;
-    if (!rc)
-        return;
+    struct win_target *first = NULL;
+    for (struct win_target *t = win->asked; t; t = t->asked_next)
+        if (t->deferred && (!first || t->turn < first->turn))
+            first = t;
+    return first;
+}
+
+/* The end of its epoch tells of an error. */
+static void settle_first(struct win *win, struct win_target *target)
+{
+    int rc = settle_one(win, target);
     os_lock(&win->lock);
     target->error = target->error ? target->error : rc;
     os_unlock(&win->lock);
 }
 
+/* The locks that were deferred before this one are asked for before it. */
+static int settle(struct win *win, struct win_target *target)
+{
+    struct win_target *first;
+    if (is_settled(target))
+        return MPI_SUCCESS;
+    while ((first = first_deferred(win)) && first != target)
+        settle_first(win, first);
+    return settle_one(win, target);
+}
+
+void win_far_settle_all(void)
+{
+    struct win_target *first;
+    while (later && (first = first_deferred(later)))
+        settle_first(later, first);
+    later = NULL;
+}
+
 void win_far_end(struct win *win)
 {
-    if (newest.win == win)
-        newest.target = NULL;
+    if (later == win)
+        later = NULL;
     for (struct win_target *t = win->asked; t; t = t->asked_next) {
         free(t->held);
         t->held = NULL;

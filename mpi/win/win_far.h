@@ -26,9 +26,10 @@ int win_far_ask_flush(struct win *win, struct win_target *target);
 int win_far_lock(struct win *win, struct win_target *target, bool exclusive, bool passes);
 /* The same, but ask when something needs it: an epoch of one short put or accumulate, or of none, is one question. */
 void win_far_lock_later(struct win *win, struct win_target *target, bool exclusive, bool passes);
-/* Have the lock that this process asked for last, if that was deferred: it is about to ask for another one. So a program
- * that takes locks in an order has them in that order. The end of its epoch tells of an error. */
-void win_far_settle_last(void);
+/* Have all that were deferred: this process is about to ask for another one. So a program that takes locks in an order has
+ * them in that order, and the accesses to one target are guarded by the lock of another one. The ends of their epochs
+ * tell of errors. */
+void win_far_settle_all(void);
 /* Ask to give it back, once everything is done; as win_far_ask_flush(). exclusive: otherwise it was
  * shared. */
 int win_far_ask_unlock(struct win *win, struct win_target *target, bool exclusive);

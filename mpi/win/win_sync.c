@@ -356,11 +356,29 @@ static bool lock_near(struct win *win, struct win_target *target, bool exclusive
 
 /* ---- locks ---- */
 
+/* Epochs of MPI_Win_lock_all that are open. */
+static _Atomic int all_open;
+
+static void count_all(int by)
+{
+    atomic_store_explicit(&all_open, atomic_load_explicit(&all_open, memory_order_relaxed) + by, memory_order_relaxed);
+}
+
+void win_end_epochs(struct win *win)
+{
+    if (win->access == WIN_LOCK_ALL)
+        count_all(-1);
+    win_far_end(win);
+}
+
 /* Whether a lock at another host may be asked for later. Who watches orders all that was done with the lock before. One
- * that has other locks asks at once, and so keeps the order of its locks. */
+ * that has other locks asks at once, and so keeps the order of its locks; as does one that may access another window
+ * meanwhile, whose accesses the lock may guard. */
 static bool may_defer(const struct win *win)
 {
-    return !win->watch && !world_is_threaded() && (count_locks(win) <= 1 || win->access == WIN_LOCK_ALL);
+    bool in_all = win->access == WIN_LOCK_ALL;
+    return !win->watch && !world_is_threaded() && (in_all || count_locks(win) <= 1) &&
+           atomic_load_explicit(&all_open, memory_order_relaxed) == in_all;
 }
 
 static int take_lock(struct win *win, struct win_target *target, bool exclusive)
@@ -470,8 +488,7 @@ int win_lock(struct win *win, int rank, bool exclusive, int assert, const char *
         return win_no_epoch(win, function, wrong);
     if (looks)
         (void)mpid_progress();
-    if (how != WIN_NOCHECK)
-        win_far_settle_last();
+    win_far_settle_all();
     if (how != WIN_NOCHECK && (rc = take_lock(win, target, exclusive))) {
         end_lock(win, target);
         return win_failed(win, rc, function, rank);
@@ -526,6 +543,7 @@ int win_lock_all(struct win *win, int assert, const char *function)
     bool good = may && !win->no_locks;
     if (good) {
         win_set_access(win, WIN_LOCK_ALL);
+        count_all(1);
         set_open_all(win, assert & MPI_MODE_NOCHECK);
     }
     os_unlock(&win->lock);
@@ -534,7 +552,7 @@ int win_lock_all(struct win *win, int assert, const char *function)
                                                : "an epoch is open here: end it first");
     if (looks)
         (void)mpid_progress();
-    win_far_settle_last();
+    win_far_settle_all();
     for (int i = 0; i < win->near_count && !win->open_all; i++) {
         if (!win->near[i].queue)
             continue;
@@ -640,6 +658,7 @@ int win_unlock_all(struct win *win, const char *function)
     if (win->watch)
         win_watch_brought(win, -1);
     set_open_all(win, false);
+    count_all(-1);
     win_set_access(win, WIN_NONE);
     __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
     win_allow_all(win);

@@ -21,6 +21,8 @@ int win_lock(struct win *win, int rank, bool exclusive, int assert, const char *
 int win_unlock(struct win *win, int rank, const char *function);
 int win_lock_all(struct win *win, int assert, const char *function);
 int win_unlock_all(struct win *win, const char *function);
+/* The window is freed, perhaps in an epoch, if it was revoked. */
+void win_end_epochs(struct win *win);
 /* rank negative: of all targets. local: where the operations are complete here. */
 int win_flush(struct win *win, int rank, bool local, const char *function);
 

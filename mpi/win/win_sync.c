@@ -328,6 +328,15 @@ static __attribute__((noinline)) bool lock_slow(struct win *win, struct win_targ
     return true;
 }
 
+/* Locks, and epochs of MPI_Win_lock_all, of all windows. Nobody needs it where several threads call. */
+static _Atomic int open_count;
+
+static void count_open(int by)
+{
+    int count = atomic_load_explicit(&open_count, memory_order_relaxed) + by;
+    atomic_store_explicit(&open_count, count, memory_order_relaxed);
+}
+
 static int count_locks(const struct win *win)
 {
     return atomic_load_explicit(&win->locks, memory_order_relaxed);
@@ -338,6 +347,7 @@ static int change_locks(struct win *win, int by)
 {
     int count = count_locks(win) + by;
     atomic_store_explicit(&win->locks, count, memory_order_relaxed);
+    count_open(by);
     return count;
 }
 
@@ -356,18 +366,9 @@ static bool lock_near(struct win *win, struct win_target *target, bool exclusive
 
 /* ---- locks ---- */
 
-/* Epochs of MPI_Win_lock_all that are open. */
-static _Atomic int all_open;
-
-static void count_all(int by)
-{
-    atomic_store_explicit(&all_open, atomic_load_explicit(&all_open, memory_order_relaxed) + by, memory_order_relaxed);
-}
-
 void win_end_epochs(struct win *win)
 {
-    if (win->access == WIN_LOCK_ALL)
-        count_all(-1);
+    count_open(-count_locks(win) - (win->access == WIN_LOCK_ALL));
     win_far_end(win);
 }
 
@@ -376,9 +377,7 @@ void win_end_epochs(struct win *win)
  * meanwhile, whose accesses the lock may guard. */
 static bool may_defer(const struct win *win)
 {
-    bool in_all = win->access == WIN_LOCK_ALL;
-    return !win->watch && !world_is_threaded() && (in_all || count_locks(win) <= 1) &&
-           atomic_load_explicit(&all_open, memory_order_relaxed) == in_all;
+    return !win->watch && !world_is_threaded() && atomic_load_explicit(&open_count, memory_order_relaxed) <= 1;
 }
 
 static int take_lock(struct win *win, struct win_target *target, bool exclusive)
@@ -543,7 +542,7 @@ int win_lock_all(struct win *win, int assert, const char *function)
     bool good = may && !win->no_locks;
     if (good) {
         win_set_access(win, WIN_LOCK_ALL);
-        count_all(1);
+        count_open(1);
         set_open_all(win, assert & MPI_MODE_NOCHECK);
     }
     os_unlock(&win->lock);
@@ -658,7 +657,7 @@ int win_unlock_all(struct win *win, const char *function)
     if (win->watch)
         win_watch_brought(win, -1);
     set_open_all(win, false);
-    count_all(-1);
+    count_open(-1);
     win_set_access(win, WIN_NONE);
     __atomic_store_n(&win->flushes, 0, __ATOMIC_RELAXED);
     win_allow_all(win);

@@ -80,18 +80,18 @@ static void in_order(enum window_kind kind, int rank)
 }
 
 /* The lock of rank 0 guards the number of rank 1 in the other window, or in the same one. */
-static void add_guarded(struct window *guard, struct window *of, bool by_all)
+static void add_guarded(struct window *guard, struct window *of, bool is_open)
 {
     long value = -1;
     OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, guard->win));
-    if (!by_all)
+    if (!is_open)
         OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, MPI_MODE_NOCHECK, of->win));
     OK(MPI_Get(&value, 1, MPI_LONG, 1, window_at(of, 1, 0), 1, MPI_LONG, of->win));
     OK(MPI_Win_flush(1, of->win));
     value++;
     OK(MPI_Put(&value, 1, MPI_LONG, 1, window_at(of, 1, 0), 1, MPI_LONG, of->win));
     OK(MPI_Win_flush(1, of->win));
-    if (!by_all)
+    if (!is_open)
         OK(MPI_Win_unlock(1, of->win));
     OK(MPI_Win_unlock(0, guard->win));
 }
@@ -105,8 +105,12 @@ static void guarded(enum window_kind kind, int rank)
     for (int i = 0; i < FEW; i++)
         add_guarded(&w, &other, true);
     OK(MPI_Win_unlock_all(other.win));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, other.win));
+    for (int i = 0; i < FEW; i++)
+        add_guarded(&w, &other, true);
+    OK(MPI_Win_unlock(1, other.win));
     OK(MPI_Barrier(MPI_COMM_WORLD));
-    CHECK(rank != 1 || (w.mine[0] == 4 * FEW && other.mine[0] == 4 * FEW));
+    CHECK(rank != 1 || (w.mine[0] == 4 * FEW && other.mine[0] == 8 * FEW));
     window_close(&other);
     window_close(&w);
 }

@@ -162,7 +162,7 @@ static int send_now(struct win *win, struct win_target *target, const void *mess
 
 /* The window whose locks were deferred last; those of all others were asked for. NULL: none, as where several threads
  * call. */
-static struct win *later;
+static struct win *_Atomic later;
 
 static int settle(struct win *win, struct win_target *target);
 
@@ -367,7 +367,7 @@ int win_far_lock(struct win *win, struct win_target *target, bool exclusive, boo
 void win_far_lock_later(struct win *win, struct win_target *target, bool exclusive, bool passes)
 {
     static uint64_t turns;
-    later = win;
+    atomic_store_explicit(&later, win, memory_order_relaxed);
     os_lock(&win->lock);
     note_asked(win, target); /* the end of the epoch looks there, though nothing may follow */
     target->turn = ++turns;
@@ -440,16 +440,18 @@ static int settle(struct win *win, struct win_target *target)
 
 void win_far_settle_all(void)
 {
+    if (!atomic_load_explicit(&later, memory_order_relaxed))
+        return;
+    struct win *win = atomic_exchange(&later, NULL);
     struct win_target *first;
-    while (later && (first = first_deferred(later)))
-        settle_first(later, first);
-    later = NULL;
+    while (win && (first = first_deferred(win)))
+        settle_first(win, first);
 }
 
 void win_far_end(struct win *win)
 {
-    if (later == win)
-        later = NULL;
+    struct win *open = win;
+    (void)atomic_compare_exchange_strong(&later, &open, NULL);
     for (struct win_target *t = win->asked; t; t = t->asked_next) {
         free(t->held);
         t->held = NULL;

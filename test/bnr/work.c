@@ -293,9 +293,9 @@ static void channels(int arg)
 {
     MPI_Comm world = MPI_COMM_WORLD;
     MPI_T_pvar_session session;
-    MPI_T_pvar_handle handle;
+    MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
     MPI_T_enum words;
-    int index, count, given, *by = malloc((size_t)size * sizeof(int));
+    int index, count = 0, given, *by = malloc((size_t)size * sizeof(int));
     for (int i = 0; i < size; i++)
         MPI_Sendrecv(out, 1, MPI_BYTE, (rank + i) % size, TAG, in, 1, MPI_BYTE, (rank + size - i) % size, TAG, world,
                      MPI_STATUS_IGNORE);

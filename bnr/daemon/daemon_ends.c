@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a daemon does as ranks end; see daemon_ends.h. */
+/* Ends of ranks, at a daemon; see daemon_ends.h. */
 #include "bnr/daemon/daemon_ends.h"
 
 #include "bnr/core/tree/rollup.h"

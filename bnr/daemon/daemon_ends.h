@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a daemon does as ranks end, wherever they run. */
+/* Ends of ranks, wherever they run, at a daemon. */
 #ifndef BNR_DAEMON_ENDS_H
 #define BNR_DAEMON_ENDS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What comes to a daemon and is no order; see daemon_events.h. */
+/* Events of a daemon other than orders; see daemon_events.h. */
 #include "bnr/daemon/daemon_events.h"
 
 #include <errno.h>

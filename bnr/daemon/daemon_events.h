@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What comes to a daemon and is no order: streams, answers of the engines, signals of the system. */
+/* Events of a daemon other than orders: streams, answers of the engines, signals of the system. */
 #ifndef BNR_DAEMON_EVENTS_H
 #define BNR_DAEMON_EVENTS_H
 

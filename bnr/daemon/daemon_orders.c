@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What mpiexec has a daemon do; see daemon_orders.h. */
+/* Orders of mpiexec, at a daemon; see daemon_orders.h. */
 #include "bnr/daemon/daemon_orders.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What mpiexec has a daemon do: orders come as xcasts (bnr/wire/launch_tags.h). */
+/* Orders of mpiexec, at a daemon: they come as xcasts (bnr/wire/launch_tags.h). */
 #ifndef BNR_DAEMON_ORDERS_H
 #define BNR_DAEMON_ORDERS_H
 

@@ -21,7 +21,7 @@ int daemon_place_ranks(struct daemon *d, char why[512]);
 /* The processors of a rank of this machine, as text. */
 void daemon_list_cpus(const struct daemon *d, int local_rank, char *text, size_t size);
 
-/* What is special about the start of a rank; a hook of ranks.h. arg: the daemon. */
+/* Add a rank's own environment and processors to its start; a hook of ranks.h. arg: the daemon. */
 int daemon_amend(void *arg, int rank, struct launch *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A daemon while it runs: where it stands, and its parts. Each part is made and freed by one module of bnr/daemon, as the
+ * The state of a daemon, and its parts. Each part is made and freed by one module of bnr/daemon, as the
  * comments here say; others use it by the part's own header. Everything runs in the loop's thread.
  */
 #ifndef BNR_DAEMON_STATE_H

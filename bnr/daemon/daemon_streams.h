@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Processes at a daemon's door, and the streams of its ranks: what they say goes to mpiexec's hub of streams. */
+/* Processes at a daemon's door, and the streams of its ranks: their messages go to mpiexec's hub of streams. */
 #ifndef BNR_DAEMON_STREAMS_H
 #define BNR_DAEMON_STREAMS_H
 
@@ -10,7 +10,7 @@ struct hub_message;
 /* Make both parts. The mesh is there. Returns 0 or -ENOMEM. */
 int daemon_streams_begin(struct daemon *d);
 
-/* What the pipes of ranks say. arg: the daemon. */
+/* Pass on a message of the ranks' pipes. arg: the daemon. */
 void daemon_pipes_say(void *arg, const struct hub_message *m);
 
 void daemon_open_door(struct daemon *d);

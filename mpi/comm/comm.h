@@ -118,13 +118,13 @@ static inline int comm_failure(const struct comm *comm)
                                                                       : MPIX_ERR_PROC_FAILED;
 }
 
-/* The VC to a rank that can be addressed, made on demand; NULL: no memory. */
 /* Change coll_tag, which reports read in any thread. */
 static inline void comm_count(struct comm *comm, uint32_t number)
 {
     __atomic_store_n(&comm->coll_tag, number, __ATOMIC_RELAXED);
 }
 
+/* The VC to a rank that can be addressed, made on demand; NULL: no memory. */
 struct vc *comm_vc_slow(struct comm *comm, int rank);
 static inline struct vc *comm_vc(struct comm *comm, int rank)
 {

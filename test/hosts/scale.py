@@ -26,13 +26,6 @@ LEFT_S = 20
 PAIRS = 4
 DAEMON = "vireod"
 ANOTHER_S = 30  # that another MPI may take for its end
-# Hydra calls it as ssh: options, the host, words of a command.
-LAUNCHER = """#!/bin/sh
-while [ "${1#-}" != "$1" ]; do shift; done
-host=$1
-shift
-exec "$HOSTS_PROGRAM" enter "$host" sh -c "$*"
-"""
 COUNTS = re.compile(r"eth0:" + r" +(\d+)" * 16)
 LOOK = "ps -eo pid=,stat=,args= | grep -v ' Z' | grep -E 'vireod|scale' | grep -v -e grep -e scale.py"
 PRIVATE = re.compile(r"^Private_(?:Clean|Dirty): +(\d+)", re.M)
@@ -159,13 +152,11 @@ def work(job, daemon):
 
 def work_under_hydra(each):
     with tempfile.TemporaryDirectory(dir=pathlib.Path(ENTER).parent) as folder:  # each host has a /tmp of its own
-        launcher, program = pathlib.Path(folder) / "launcher", f"{folder}/scale"
-        launcher.write_text(LAUNCHER)
-        launcher.chmod(0o755)
-        subprocess.run(["mpicc.mpich", "-O2", "-o", program, pathlib.Path(__file__).with_name("scale.c")], check=True)
+        program, here = f"{folder}/scale", pathlib.Path(__file__)
+        subprocess.run(["mpicc.mpich", "-O2", "-o", program, here.with_name("scale.c")], check=True)
         head("a job of MPICH under Hydra")
-        work(Job(["timeout", str(LIMIT_S), "mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", str(launcher), "-hosts"], program,
-                 each, str(PAIRS)), "hydra_pmi_proxy")
+        work(Job(["timeout", str(LIMIT_S), "mpiexec.hydra", "-launcher", "ssh", "-launcher-exec",
+                  str(here.resolve().with_name("as_ssh")), "-hosts"], program, each, str(PAIRS)), "hydra_pmi_proxy")
 
 
 def deaths(build, each, way, liveness):

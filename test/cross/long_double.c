@@ -98,7 +98,7 @@ static void others(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Datatype vector, nested;
+    MPI_Datatype vector, nested, pair;
     OK(MPI_Init(&argc, &argv));
     alike = argc > 1;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &world));
@@ -111,6 +111,8 @@ int main(int argc, char **argv)
     OK(MPI_Type_commit(&nested));
     sends(MPI_LONG_DOUBLE, 2);
     sends(MPI_LONG_DOUBLE_INT, 1);
+    OK(MPI_Type_get_value_index(MPI_LONG_DOUBLE, MPI_LONG, &pair));
+    sends(pair, 1);
     sends(vector, 1);
     sends(nested, 1);
     collectives(MPI_LONG_DOUBLE);

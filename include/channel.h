@@ -470,6 +470,10 @@ struct chan_ops {
     /* A link takes something scarce, such as a descriptor: with many links, the device lets idle ones go. Both sides
      * agree by packets first, and unlink() follows on each. */
     bool scarce;
+
+    /* Its links may lead to a process of the other byte order, in a job of network order (os/turn.h): heads cross in
+     * that. All else is bytes to a channel. */
+    bool turns;
 };
 
 /* Built-in channels, best first, NULL-terminated; the build writes it. */

@@ -240,6 +240,8 @@ void mpid_vc_put(struct vc *vc);
 /* Whether long double has another format in the peer's process, so that its bits there are another number. The first
  * answer waits for the peer's card, and makes progress; of a process that has none it is false. */
 bool mpid_has_other_long_double(struct vc *vc);
+/* The same of its byte order, in a job of network order. */
+bool mpid_has_other_order(struct vc *vc);
 /* Whether a process has turned out to be out of reach of every channel. */
 bool mpid_is_apart(void);
 

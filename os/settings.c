@@ -33,6 +33,10 @@ const struct os_setting_row os_settings[OS_SETTING_COUNT] = {
                                    "Parameters of channels, as CHANNEL.PARAMETER=VALUE, separated "
                                    "by commas; `vireo info` lists them.",
                                    OS_UNTIL_START, false},
+    [OS_SETTING_BYTE_ORDER] = {"byte_order", OS_TYPE_CHOICE, "host", "host|network",
+                               "In which byte order all that crosses between processes is: that of the "
+                               "host, or network order. mpiexec sets it where the machines of a job differ.",
+                               OS_UNTIL_START, true},
     [OS_SETTING_SINGLE_COPY] = {"single_copy", OS_TYPE_BOOL, "1", "",
                                 "Whether large messages on one host may be copied once, from "
                                 "process to process, where a probe shows that it works.",

@@ -14,6 +14,7 @@
 #include "channels/tcp/input.h"
 #include "os/clock.h"
 #include "os/settings.h"
+#include "os/turn.h"
 #include "slots.h"
 
 enum {
@@ -296,6 +297,13 @@ static int link_send(struct chan_link *base, const struct chan_head *head,
                                                   : send_pieces(link, header, data);
 }
 
+/* In a process that turns heads. */
+static int link_send_turned(struct chan_link *base, const struct chan_head *head, const struct chan_data *data)
+{
+    struct chan_head turned = wire_head_turned(head);
+    return link_send(base, &turned, data);
+}
+
 /* ---- the peer's process has ended ---- */
 
 static int send_no_more(struct chan_link *base, const struct chan_head *head,
@@ -557,7 +565,7 @@ void link_init(struct tcp_link *link, struct tcp *tcp, struct chan_peer *peer)
 {
     memset(link, 0, sizeof(*link));
     link->sock = (struct tcp_sock){.fd = -1, .kind = SOCK_LINK};
-    link->base = (struct chan_link){.send = link_send,
+    link->base = (struct chan_link){.send = os_turns ? link_send_turned : link_send,
                                     .ops = tcp->base.ops,
                                     .peer = peer,
                                     .eager_max = LINK_EAGER_MAX,

@@ -408,4 +408,5 @@ const struct chan_ops chan_tcp = {
     .stage = tcp_stage,
     .serve = tcp_serve,
     .scarce = true,
+    .turns = true,
 };

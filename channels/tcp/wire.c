@@ -9,6 +9,7 @@
 
 #include "os/be.h"
 #include "os/keyed_hash.h"
+#include "os/turn.h"
 
 enum frame_kind {
     KIND_HELLO = 1,
@@ -80,6 +81,12 @@ static int prefix_is(const uint8_t *in, enum frame_kind kind)
     return !memcmp(in, "Vchn", 4) && in[4] == WIRE_VERSION && in[5] == kind && !in[7];
 }
 
+/* The other order only where the whole job is in network order. */
+static int is_known_order(uint8_t order)
+{
+    return order == byte_order || (os_turn_network && order == 3 - byte_order);
+}
+
 void wire_hello_put(uint8_t out[WIRE_HELLO_LEN], const struct wire_talk *talk,
                     const uint8_t secret[16])
 {
@@ -125,7 +132,7 @@ int wire_hello_get(const uint8_t in[WIRE_HELLO_LEN], struct wire_talk *talk,
     memcpy(hello.to_gid.b, body + 24, 16);
     hello.number = os_be64_get(body + 40);
     memcpy(hello.nonce, body + 48, WIRE_HELLO_NONCE_LEN);
-    if (!prefix_is(in, KIND_HELLO) || in[6] != byte_order ||
+    if (!prefix_is(in, KIND_HELLO) || !is_known_order(in[6]) ||
         !is_proven(body + HELLO_BODY_LEN, in, &hello, no_nonce, secret))
         return -EPROTO;
     talk->hello = hello;
@@ -162,6 +169,11 @@ int wire_answer_get(const uint8_t in[WIRE_ANSWER_LEN], const struct wire_talk *t
     return 0;
 }
 
+struct chan_head wire_head_turned(const struct chan_head *head)
+{
+    return (struct chan_head){{os_turned64(head->word[0]), os_turned64(head->word[1])}};
+}
+
 static const uint8_t mark[4] = {'V', 'p', 'k', WIRE_VERSION};
 
 void wire_header_put(uint8_t out[WIRE_HEADER_LEN], const struct chan_head *head, size_t len)
@@ -171,12 +183,15 @@ void wire_header_put(uint8_t out[WIRE_HEADER_LEN], const struct chan_head *head,
     memcpy(out + 8, head, sizeof(*head));
 }
 
+
 int wire_header_get(const uint8_t in[WIRE_HEADER_LEN], struct chan_head *head, size_t *len)
 {
     uint32_t n = os_be32_get(in);
     if (memcmp(in + 4, mark, sizeof(mark)) || n > WIRE_DATA_MAX)
         return -EPROTO;
     memcpy(head, in + 8, sizeof(*head));
+    if (__builtin_expect(os_turns, 0))
+        *head = wire_head_turned(head);
     *len = n;
     return 0;
 }

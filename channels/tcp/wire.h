@@ -10,7 +10,7 @@
  *   0  magic    4  "Vchn"
  *   4  version  1  1
  *   5  kind     1  HELLO 1, CHALLENGE 2, PROOF 3, ANSWER 4
- *   6  code     1  HELLO: byte order of the heads, 1 little, 2 big;
+ *   6  code     1  HELLO: byte order of the sender, 1 little, 2 big;
  *                  ANSWER: enum chan_answer; else 0
  *   7  zero     1
  *
@@ -39,7 +39,8 @@
  *   0  len      4  bytes of payload, at most WIRE_DATA_MAX
  *   4  mark     3  "Vpk"
  *   7  version  1  1
- *   8  head    16  struct chan_head as it lies in memory
+ *   8  head    16  struct chan_head as it lies in memory; in a job of network
+ *                  byte order (os/turn.h) its two words are in that
  *  24  payload
  */
 #ifndef TCP_WIRE_H
@@ -97,7 +98,9 @@ int wire_answer_get(const uint8_t in[WIRE_ANSWER_LEN], const struct wire_talk *t
                     enum chan_answer *answer, const uint8_t secret[16]);
 
 void wire_header_put(uint8_t out[WIRE_HEADER_LEN], const struct chan_head *head, size_t len);
-/* Returns 0, or -EPROTO. */
+/* A head as a process that turns gives it to wire_header_put(). */
+struct chan_head wire_head_turned(const struct chan_head *head);
+/* Also turns the head, where this process does. Returns 0, or -EPROTO. */
 int wire_header_get(const uint8_t in[WIRE_HEADER_LEN], struct chan_head *head, size_t *len);
 
 #endif

@@ -45,32 +45,43 @@ int opening_get_card(const struct chan_gid *gid, uint32_t rank, char **got)
     }
 }
 
-/* Returns enum vc_long_double. */
-static uint8_t look_up_long_double(struct vc *vc)
+/* Returns enum vc_format. */
+static uint8_t look_up(struct vc *vc, bool (*differs)(const char *card))
 {
     char *card;
     int rc = opening_get_card(&vc->peer.gid, vc->peer.rank, &card);
     if (rc)
-        return rc > 0 && !vc_is_ended(vc) ? VC_LONG_DOUBLE_UNKNOWN : VC_LONG_DOUBLE_ALIKE;
-    rc = card_has_other_long_double(card);
+        return rc > 0 && !vc_is_ended(vc) ? VC_FORMAT_UNKNOWN : VC_FORMAT_ALIKE;
+    rc = differs(card);
     free(card);
-    return rc ? VC_LONG_DOUBLE_OTHER : VC_LONG_DOUBLE_ALIKE;
+    return rc ? VC_FORMAT_OTHER : VC_FORMAT_ALIKE;
 }
 
-bool mpid_has_other_long_double(struct vc *vc)
+/* kept: where the VC has the answer. */
+static bool has_other(struct vc *vc, uint8_t *kept, bool (*differs)(const char *card))
 {
     const struct timespec a_while = {.tv_nsec = 50000};
     for (;;) {
         os_lock(&device.lock);
-        if (vc->long_double == VC_LONG_DOUBLE_UNKNOWN)
-            vc->long_double = look_up_long_double(vc);
-        uint8_t found = vc->long_double;
+        if (*kept == VC_FORMAT_UNKNOWN)
+            *kept = look_up(vc, differs);
+        uint8_t found = *kept;
         os_unlock(&device.lock);
-        if (found != VC_LONG_DOUBLE_UNKNOWN)
-            return found == VC_LONG_DOUBLE_OTHER;
+        if (found != VC_FORMAT_UNKNOWN)
+            return found == VC_FORMAT_OTHER;
         if (!mpid_progress())
             nanosleep(&a_while, NULL);
     }
+}
+
+bool mpid_has_other_long_double(struct vc *vc)
+{
+    return has_other(vc, &vc->long_double, card_has_other_long_double);
+}
+
+bool mpid_has_other_order(struct vc *vc)
+{
+    return has_other(vc, &vc->order, card_has_other_order);
 }
 
 /* The next one of the walk that goes on. */

@@ -9,6 +9,7 @@
 
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "os/turn.h"
 
 static const struct packet_kind *kinds[PACKET_KINDS];
 
@@ -18,6 +19,13 @@ int packet_add(uint32_t type, const struct packet_kind *kind)
         return -EEXIST;
     kinds[type] = kind;
     return 0;
+}
+
+void packet_turn(enum packet_type type, void *payload)
+{
+    static const char *const fields[PACKET_TYPES] = {[PACKET_RTS] = "8844", [PACKET_CTS] = "4444888"};
+    if (fields[type])
+        os_turn_fields(payload, fields[type]);
 }
 
 static const struct packet_kind *kind_of(const struct chan_head *head)

@@ -2,8 +2,8 @@
 
 /*
  * The packets that devices exchange. Each is a head of 16 bytes, which any
- * channel carries, and a payload. Both ends are of one byte order and word size
- * (a card with another "arch" matches nothing), so these are plain structs.
+ * channel carries, and a payload. Both ends are of one word size, and of one byte order or in a job of network
+ * order, where packet_turn() turns them; so these are plain structs.
  *
  *   type      word[0]              word[1]      payload
  *   EAGER     type|context         rank|tag     the data
@@ -114,6 +114,10 @@ struct packet_cts {
 
 _Static_assert(sizeof(struct packet_rts) == 24, "on the wire");
 _Static_assert(sizeof(struct packet_cts) == 40, "on the wire");
+
+/* Turn the fields that the payload of such a packet begins with, where this process turns (os/turn.h). A head is
+ * turned by the channel, the bytes of a message by its layout, those of a NOTICE by the layer above. */
+void packet_turn(enum packet_type type, void *payload);
 
 static inline struct chan_head packet_head(enum packet_type type, uint32_t high, uint64_t second)
 {

@@ -104,7 +104,7 @@ enum { VC_LINE = 64 }; /* a VC begins with one */
 struct foreign;
 struct opening;
 
-enum vc_long_double { VC_LONG_DOUBLE_UNKNOWN, VC_LONG_DOUBLE_ALIKE, VC_LONG_DOUBLE_OTHER };
+enum vc_format { VC_FORMAT_UNKNOWN, VC_FORMAT_ALIKE, VC_FORMAT_OTHER };
 
 struct vc {
     /* Two cache lines: what a short message takes, either way. */
@@ -139,7 +139,7 @@ struct vc {
     bool no_direct;
     bool no_split; /* the peer cannot write into our memory */
     uint8_t failure; /* enum mpid_error of sends, once FAILED */
-    uint8_t long_double; /* the peer's: enum vc_long_double */
+    uint8_t long_double, order; /* the peer's: enum vc_format */
     uint32_t unfinished; /* rendezvous sends that wait for the peer */
     uint32_t kept;       /* unexpected messages from there */
     uint64_t used, used_ns; /* messages as idle_look() has last seen, and when it saw more than before */

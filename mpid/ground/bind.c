@@ -96,11 +96,35 @@ static struct chan_verdict judge(const char *mine, const char *theirs, const str
     }
 }
 
-static int same_arch(const char *theirs)
+/* The arch of a card, as long as ours; or NULL. */
+static const char *arch_of(const char *card)
 {
-    const char *arch = body(theirs);
-    size_t n = arch ? strcspn(arch, ";") : 0;
-    return arch && n == strlen(own_arch()) && !memcmp(arch, own_arch(), n);
+    const char *arch = body(card);
+    return arch && strcspn(arch, ";") == strlen(own_arch()) ? arch : NULL;
+}
+
+bool card_has_other_order(const char *card)
+{
+    const char *arch = arch_of(card);
+    return arch && (arch[0] == 'l' || arch[0] == 'b') && arch[0] != own_arch()[0] && arch[1] == 'e' &&
+           !memcmp(arch + 2, own_arch() + 2, strlen(own_arch()) - 2);
+}
+
+/* Whether its process belongs to a job of network byte order. */
+static bool is_of_network_order(const char *card)
+{
+    char equal[CHAN_CARD_MAX];
+    return !card_find(card, "equal", equal) && strstr(equal, "byte_order=network");
+}
+
+/* Whether a channel can lead from here to there. */
+static bool fits_arch(const char *mine, const char *theirs, const struct chan_ops *ops)
+{
+    const char *arch = arch_of(theirs);
+    if (!arch)
+        return false;
+    return !memcmp(arch, own_arch(), strlen(own_arch())) ||
+           (ops->turns && card_has_other_order(theirs) && is_of_network_order(mine) && is_of_network_order(theirs));
 }
 
 int bind_choose(const char *mine, const char *theirs, const struct chan_ops *const *table,
@@ -109,8 +133,10 @@ int bind_choose(const char *mine, const char *theirs, const struct chan_ops *con
     *choice = (struct bind_choice){0};
     for (int i = 0; i < count && i < BIND_CHANNELS; i++) {
         struct chan_verdict *verdict = &choice->verdict[i];
-        *verdict = same_arch(theirs) ? judge(mine, theirs, table[i])
-                                     : (struct chan_verdict){CHAN_NO, 0, "another architecture"};
+        *verdict = fits_arch(mine, theirs, table[i])
+                       ? judge(mine, theirs, table[i])
+                       : (struct chan_verdict){CHAN_NO, 0, card_has_other_order(theirs) ? "the other byte order"
+                                                                                      : "another architecture"};
         if (verdict->fit == CHAN_NO)
             continue;
         int at = choice->count++;

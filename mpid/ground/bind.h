@@ -46,6 +46,9 @@ int card_find(const char *card, const char *name, char params[CHAN_CARD_MAX]);
 /* Whether long double of the card's process has another format than ours, or one that is not told. */
 bool card_has_other_long_double(const char *card);
 
+/* Whether the card's process has the other byte order, and the same word size. */
+bool card_has_other_order(const char *card);
+
 /* Judge every channel of table (count of them) by both cards. Returns 0, or
  * -EHOSTUNREACH if none remains; choice is set in both cases. */
 int bind_choose(const char *mine, const char *theirs, const struct chan_ops *const *table,

@@ -229,6 +229,7 @@ static void rts_arrived(struct vc *vc, const struct chan_head *head, const void 
 {
     struct packet_rts rts;
     memcpy(&rts, data, sizeof(rts));
+    packet_turn(PACKET_RTS, &rts);
     const char *with = (const char *)data + sizeof(rts);
     bool has_data = rts.flags & RTS_HAS_DATA, has_key = rts.flags & RTS_HAS_KEY;
     if (!is_good_rts(vc, &rts, len - sizeof(rts))) {

@@ -218,6 +218,7 @@ static void send_cts(struct mpid_request *request, const struct mpid_request *se
                              .limit = second ? second->end : request->end,
                              .split = second ? second->from : 0};
     struct chan_head head = packet_head(PACKET_CTS, 0, 0);
+    packet_turn(PACKET_CTS, &cts);
     vc_control(request->vc, &head, &cts, sizeof(cts));
 }
 
@@ -532,6 +533,7 @@ static void cts_arrived(struct vc *vc, const struct chan_head *head, const void 
     struct packet_cts cts;
     (void)head, (void)len;
     memcpy(&cts, data, sizeof(cts));
+    packet_turn(PACKET_CTS, &cts);
     take_cts(vc, &cts);
 }
 

@@ -136,6 +136,7 @@ static int offer_rts(struct vc *vc, struct chan_link *link, struct mpid_request 
         with = lend(vc, request, payload + sizeof(rts));
         rts.flags = with ? RTS_HAS_KEY : 0;
     }
+    packet_turn(PACKET_RTS, &rts);
     memcpy(payload, &rts, sizeof(rts));
     struct chan_head head = packet_message(PACKET_RTS, &request->place.env);
     struct chan_data data = {.base = payload, .len = sizeof(rts) + with};

@@ -217,6 +217,7 @@ static void arrived(struct chan_peer *peer, const struct chan_head *head, const 
         keep_arrived(peer, head, len, false);
     } else if (packet_type(head) == PACKET_RTS && len >= sizeof(rts)) {
         memcpy(&rts, data, sizeof(rts));
+        packet_turn(PACKET_RTS, &rts);
         keep_arrived(peer, head, rts.total, true);
     }
     recv_arrived(peer, head, data, len);

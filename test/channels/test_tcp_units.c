@@ -10,6 +10,7 @@
 #include "channels/tcp/alive.h"
 #include "channels/tcp/out.h"
 #include "channels/tcp/wire.h"
+#include "os/turn.h"
 
 static int number, failures;
 
@@ -97,6 +98,10 @@ static void test_handshake(void)
     replay.nonce[5] ^= 1;
     claim(wire_proof_get(proof, &replay, secret) == -EPROTO,
           "a PROOF that was overheard does not fit another challenge");
+    os_turn_network = true;
+    hello[6] = (uint8_t)(3 - hello[6]); /* the proof is of the other number */
+    claim(wire_hello_get(hello, &heard, secret) == -EPROTO, "a HELLO says its byte order by its proof");
+    os_turn_network = false;
     claim(wire_proof_get(answer, &talk, secret) == -EPROTO &&
               wire_answer_get(proof, &talk, &heard_answer, secret) == -EPROTO,
           "no message passes for another kind");
@@ -113,6 +118,14 @@ static void test_header(void)
     claim(!wire_header_get(bytes, &heard, &len) && len == 0x12345 &&
               !memcmp(&head, &heard, sizeof(head)),
           "a header is read as it was written");
+    os_turns = true;
+    struct chan_head turned = wire_head_turned(&head);
+    wire_header_put(bytes, &turned, 1);
+    claim(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ||
+              !memcmp(bytes + 8, "\1\2\3\4\5\6\7\10\377\376\375\374\373\372\371\370", 16),
+          "a head that is turned is in network byte order");
+    claim(!wire_header_get(bytes, &heard, &len) && !memcmp(&head, &heard, sizeof(head)), "and is turned back");
+    os_turns = false;
     wire_header_put(bytes, &head, WIRE_DATA_MAX);
     claim(!wire_header_get(bytes, &heard, &len) && len == WIRE_DATA_MAX, "the largest length");
     wire_header_put(bytes, &head, WIRE_DATA_MAX + 1);

@@ -13,6 +13,7 @@
 
 #include "mpid/conn/vc.h"
 #include "mpid/ground/device.h"
+#include "os/turn.h"
 #include "test/fuzz/main.h"
 #include "test/mpid/beneath.h"
 
@@ -219,8 +220,9 @@ static size_t take_payload(uint32_t type, uint8_t *to)
             rts.flags = RTS_HAS_KEY;
             len = beneath.key_len;
         }
-        memcpy(to, &rts, sizeof(rts));
         memset(to + sizeof(rts), rts.flags == RTS_HAS_KEY ? 'k' : 0x77, len);
+        packet_turn(PACKET_RTS, &rts);
+        memcpy(to, &rts, sizeof(rts));
         return sizeof(rts) + len;
     }
     if (how < 220 && type == PACKET_CTS) {
@@ -230,6 +232,7 @@ static size_t take_payload(uint32_t type, uint8_t *to)
                                  .addr = how & 4 ? 4096 : 0,
                                  .limit = how & 8 ? take(8) : take_len(),
                                  .split = how & 16 ? take(8) : take_len()};
+        packet_turn(PACKET_CTS, &cts);
         memcpy(to, &cts, sizeof(cts));
         return sizeof(cts);
     }
@@ -402,6 +405,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     input.at = bytes;
     input.end = bytes + len;
+    os_turns = len && bytes[len - 1] & 1; /* a job of network byte order */
     setenv("VIREO_EAGER_CREDIT", "30000", 1);
     setenv("VIREO_CONNECT_TIMEOUT_MS", "1", 1);
     beneath_start();

@@ -15,6 +15,7 @@
 #include "channels/tcp/input.h"
 #include "channels/tcp/link.h"
 #include "channels/tcp/wire.h"
+#include "os/turn.h"
 #include "test/fuzz/main.h"
 
 extern const struct chan_ops chan_tcp;
@@ -146,7 +147,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     static void (*const targets[])(const uint8_t *, size_t) = {fuzz_stream, fuzz_handshake,
                                                                fuzz_card};
-    if (len)
-        targets[bytes[0] % 3](bytes + 1, len - 1);
+    if (!len)
+        return 0;
+    os_turns = os_turn_network = bytes[0] >> 7; /* a job of network byte order */
+    targets[bytes[0] % 3](bytes + 1, len - 1);
     return 0;
 }

@@ -28,6 +28,7 @@ seeds = {
     "cut": STREAM + b"\xff" + packet(60000, 100),
     "longest": STREAM + b"\xff" + packet(4 << 20, 10),
     "too_long": STREAM + b"\xff" + packet((4 << 20) + 1, 10),
+    "turned": b"\x81\xff" + packet(50000) + packet(8) + packet(30000),  # in a job of network byte order
     "hello": HANDSHAKE + hello(1, 72),
     "challenge": HANDSHAKE + hello(2, 32),
     "proof": HANDSHAKE + hello(3, 16),

@@ -150,6 +150,43 @@ static void long_double_is_told(void **state)
     assert_true(card_has_other_long_double(""));
 }
 
+/* Between the two byte orders only a channel that turns heads leads, and only in a job of network order. */
+static void orders_meet_in_network_order_alone(void **state)
+{
+    static const struct chan_ops turning = {.name = "far", .match = match_far, .turns = true};
+    static const struct chan_ops *const channels[] = {&turning, &near};
+    static const struct {
+        const char *mine, *theirs; /* behind the channels */
+        int rc;
+    } cases[] = {
+        {";equal(byte_order=network)", ";equal(byte_order=network)", 0},
+        {";equal(eager_credit=1,byte_order=network)", ";equal(eager_credit=1,byte_order=network)", 0},
+        {"", "", -EHOSTUNREACH},
+        {";equal(byte_order=network)", "", -EHOSTUNREACH},
+        {"", ";equal(byte_order=network)", -EHOSTUNREACH},
+    };
+    char mine[CARD_MAX], theirs[CARD_MAX], other[CARD_MAX];
+    struct bind_choice choice;
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        make(mine, (struct input){"h", "a"});
+        make(other, (struct input){"h", "a"});
+        assert_false(card_has_other_order(other));
+        other[strlen("vireo2;arch=")] ^= 'l' ^ 'b';
+        assert_true(card_has_other_order(other));
+        strcat(mine, cases[i].mine);
+        snprintf(theirs, sizeof(theirs), "%s%s", other, cases[i].theirs);
+        assert_int_equal(bind_choose(mine, theirs, channels, 2, &choice), cases[i].rc);
+        assert_int_equal(choice.count, !cases[i].rc);
+        assert_string_equal(choice.verdict[1].why, "the other byte order"); /* the near one never leads there */
+        assert_int_equal(bind_choose(mine, theirs, table, 2, &choice), -EHOSTUNREACH);
+    }
+    static const char *const none[] = {"", "vireo2;arch=", "vireo2;arch=l", "vireo2;arch=xe64", "vireo2;arch=be32;",
+                                       "vireo2;arch=be6", "vireo2;arch=be641", "vireo2;arch=bx64"};
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_false(card_has_other_order(none[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +195,7 @@ int main(void)
         cmocka_unit_test(finds_whole_names_only),
         cmocka_unit_test(stands_hostile_cards),
         cmocka_unit_test(long_double_is_told),
+        cmocka_unit_test(orders_meet_in_network_order_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

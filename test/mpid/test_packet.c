@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "os/turn.h"
 #include "test/mpid/device_test.h"
 
 enum {
@@ -222,6 +223,35 @@ static void test_taken(void **state)
     assert_int_equal(packet_add(WORDY, &wordy), 0); /* the device starts once more */
 }
 
+/* What a process that turns sends is in network order; heads are turned by channels. */
+static void test_turned(void **state)
+{
+    (void)state;
+    struct packet_rts rts = {.total = 0x0102030405060708, .addr = 0x1112131415161718, .id = 0x21222324, .flags = 1};
+    struct packet_cts cts = {0x01020304, 0x11121314, 0x21222324, 0x31323334, 0x4142434445464748, 0x5152535455565758, 1};
+    const struct packet_rts rts_before = rts;
+    const struct packet_cts cts_before = cts;
+    packet_turn(PACKET_RTS, &rts);
+    assert_memory_equal(&rts, &rts_before, sizeof(rts)); /* this job is of the host's order */
+    os_turns = true;
+    packet_turn(PACKET_RTS, &rts);
+    packet_turn(PACKET_CTS, &cts);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    assert_memory_equal(&rts, "\1\2\3\4\5\6\7\x8\x11\x12\x13\x14\x15\x16\x17\x18\x21\x22\x23\x24\0\0\0\1", sizeof(rts));
+    assert_memory_equal(&cts, "\1\2\3\4\x11\x12\x13\x14\x21\x22\x23\x24\x31\x32\x33\x34"
+                        "\x41\x42\x43\x44\x45\x46\x47\x48\x51\x52\x53\x54\x55\x56\x57\x58\0\0\0\0\0\0\0\1",
+                        sizeof(cts));
+#endif
+    packet_turn(PACKET_RTS, &rts);
+    packet_turn(PACKET_CTS, &cts);
+    for (uint32_t type = PACKET_NONE; type < PACKET_TYPES; type++)
+        if (type != PACKET_RTS && type != PACKET_CTS)
+            packet_turn((enum packet_type)type, NULL); /* has no fields */
+    os_turns = false;
+    assert_memory_equal(&rts, &rts_before, sizeof(rts));
+    assert_memory_equal(&cts, &cts_before, sizeof(cts));
+}
+
 #define DEVICE_TEST(test) cmocka_unit_test_setup_teardown(test, start, device_stop)
 
 int main(void)
@@ -239,6 +269,7 @@ int main(void)
         DEVICE_TEST(test_notices),
         DEVICE_TEST(test_notice_waits),
         DEVICE_TEST(test_taken),
+        cmocka_unit_test(test_turned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,9 @@ class Link:
         port = int(next(v for k, v in pairs if k == "p"))
         address = next(v for k, v in pairs if k == "a")
         self.order = {"little": 1, "big": 2}[sys.byteorder]
+        self.words = "=QQ"
+        if "byte_order=network" in card:  # then it is of a machine of the other order
+            self.order, self.words = 3 - self.order, ">QQ"
         self.secret = secret
         self.socket = socket.create_connection((address, port), LIMIT)
         self.body = struct.pack(">II", 1, 0) + gid + gid + os.urandom(16)
@@ -106,13 +109,13 @@ class Link:
         assert answer[8:] == self.proof(answer[:8], nonce), "not proven: ANSWER"
 
     def send(self, kind, high, second, payload=b""):
-        head = struct.pack("=QQ", high << 32 | kind, second)
+        head = struct.pack(self.words, high << 32 | kind, second)
         self.socket.sendall(struct.pack(">I", len(payload)) + b"Vpk\1" + head + payload)
 
     def receive(self):
         header = self.read(24)
         assert header[4:8] == b"Vpk\1", header
-        first, second = struct.unpack("=QQ", header[8:])
+        first, second = struct.unpack(self.words, header[8:])
         return first & 0xffffffff, first >> 32, second, self.read(struct.unpack(">I", header[:4])[0])
 
 

@@ -12,6 +12,7 @@
  */
 #include "mpi/coll/agree.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,36 +145,69 @@ static int run(struct sched *s, struct request *give_up)
 
 /* ---- two halves ---- */
 
-/* The leader sends bytes to all members of this half. */
-static int spread(const struct agree *who, void *bytes, size_t len)
+/* A block as messages carry it. */
+static struct coll_data block_of(enum agree_unit unit, const void *block, size_t len)
+{
+    bool words = unit == AGREE_WORDS;
+    return (struct coll_data){.buf = (void *)(uintptr_t)block,
+                              .count = (MPI_Count)(words ? len / sizeof(uint64_t) : len),
+                              .type = words ? MPI_UINT64_T : MPI_BYTE};
+}
+
+/* The leader sends a block to all members of this half. */
+static int spread(const struct agree *who, enum agree_unit unit, void *block, size_t len)
 {
     struct agreement a;
     begin(&a, who);
     struct coll c = {.rank = a.rank,
                      .size = a.size,
                      .root = who->leader,
-                     .recv = {.buf = bytes, .count = (MPI_Count)len, .type = MPI_BYTE}};
+                     .recv = block_of(unit, block, len)};
     coll_bcast_tree(&a.sched, &c);
     sched_wait(&a.sched);
     int rc = run(&a.sched, who->give_up);
     return rc == MPI_ERR_PROC_ABORTED && leads(who) ? MPI_SUCCESS : rc;
 }
 
-/* Exchange with the other leader. */
-static int exchange(const struct agree *who, const void *out, size_t out_len, void *in, size_t in_len)
+/* Exchange blocks with the other leader. */
+static int exchange_blocks(const struct agree *who, enum agree_unit unit, const void *out, size_t out_len, void *in,
+                           size_t in_len)
 {
     const struct p2p_side *other = &who->other;
+    const struct coll_data mine = block_of(unit, out, out_len), theirs = block_of(unit, in, in_len);
     if (who->pipe)
         return pipe_exchange(*who->pipe, out, out_len, in, in_len);
     struct sched_place place = {other->comm, other->context - other->comm->context, other->tag, NULL};
     struct sched s;
     sched_init_at(&s, &place, NULL);
     s.stops = true;
-    sched_recv(&s, other->peer, in, (MPI_Count)in_len, MPI_BYTE);
-    sched_send(&s, other->peer, out, (MPI_Count)out_len, MPI_BYTE);
+    sched_recv(&s, other->peer, theirs.buf, theirs.count, theirs.type);
+    sched_send(&s, other->peer, mine.buf, mine.count, mine.type);
     sched_wait(&s);
     return run(&s, who->give_up);
 }
+
+/* A few words, in network byte order: the other leader's job may have another order. */
+static int exchange_words(int pipe, const uint64_t *out, uint64_t *in, size_t len)
+{
+    uint64_t words[AGREE_VALUES + 1];
+    size_t count = len / sizeof(*words);
+    for (size_t i = 0; i < count; i++)
+        words[i] = htobe64(out[i]);
+    int rc = pipe_exchange(pipe, words, len, in, len);
+    for (size_t i = 0; i < count; i++)
+        in[i] = be64toh(in[i]);
+    return rc;
+}
+
+/* Exchange words with the other leader. */
+static int exchange(const struct agree *who, const uint64_t *out, uint64_t *in, size_t len)
+{
+    if (who->pipe)
+        return exchange_words(*who->pipe, out, in, len);
+    return exchange_blocks(who, AGREE_WORDS, out, len, in, len);
+}
+
 
 /* An error class that the other half has sent. */
 static int read_class(uint64_t sent)
@@ -201,7 +235,7 @@ static void combine(const struct agree *who, uint64_t *told, int count)
 {
     uint64_t others[AGREE_VALUES + 1];
     size_t len = ((size_t)count + 1) * sizeof(*told);
-    int rc = exchange(who, told, len, others, len);
+    int rc = exchange(who, told, others, len);
     for (int i = 0; i < count && !rc; i++)
         if (others[i] > told[i])
             told[i] = others[i];
@@ -219,7 +253,7 @@ static int cross(const struct agree *who, uint64_t *values, int count, int faile
         combine(who, told, count);
     else if (failed)
         return failed;
-    int rc = spread(who, told, ((size_t)count + 1) * sizeof(*told));
+    int rc = spread(who, AGREE_WORDS, told, ((size_t)count + 1) * sizeof(*told));
     if (!rc)
         rc = read_class(told[count]);
     if (!rc)
@@ -237,13 +271,13 @@ int agree_max(const struct agree *who, uint64_t *values, int count)
 
 /* ---- blocks ---- */
 
-int agree_gather(const struct agree *who, void *all, size_t size)
+int agree_gather(const struct agree *who, enum agree_unit unit, void *all, size_t size)
 {
     struct agreement a;
     struct coll c = {.rank = who->comm->rank,
                      .size = who->comm->size,
                      .send = {.buf = MPI_IN_PLACE},
-                     .recv = {.buf = all, .count = (MPI_Count)size, .type = MPI_BYTE}};
+                     .recv = block_of(unit, all, size)};
     begin(&a, who);
     coll_allgather_bruck(&a.sched, &c);
     int rc = run(&a.sched, who->give_up);
@@ -258,32 +292,32 @@ static void *make_room(uint64_t len)
 }
 
 /* The leaders exchange their lengths, and then their bytes. */
-static int swap_blocks(const struct agree *who, const void *mine, uint64_t len, void **theirs,
+static int swap_blocks(const struct agree *who, enum agree_unit unit, const void *mine, uint64_t len, void **theirs,
                        uint64_t *their_len)
 {
-    int rc = exchange(who, &len, sizeof(len), their_len, sizeof(*their_len));
+    int rc = exchange(who, &len, their_len, sizeof(len));
     if (rc)
         return rc;
     *theirs = make_room(*their_len);
     if (!*theirs)
         return MPI_ERR_NO_MEM;
-    return exchange(who, mine, len, *theirs, *their_len);
+    return exchange_blocks(who, unit, mine, len, *theirs, *their_len);
 }
 
 enum { TOLD_LEN, TOLD_ERROR, TOLD };
 
 /* All members hear how many bytes follow, or why none do. */
-static int spread_block(const struct agree *who, uint64_t told[TOLD], void **theirs)
+static int spread_block(const struct agree *who, enum agree_unit unit, uint64_t told[TOLD], void **theirs)
 {
-    int rc = spread(who, told, TOLD * sizeof(*told));
+    int rc = spread(who, AGREE_WORDS, told, TOLD * sizeof(*told));
     if (!rc)
         rc = read_class(told[TOLD_ERROR]);
     if (!rc && !*theirs && !(*theirs = make_room(told[TOLD_LEN])))
         rc = MPI_ERR_NO_MEM;
-    return rc ? rc : spread(who, *theirs, (size_t)told[TOLD_LEN]);
+    return rc ? rc : spread(who, unit, *theirs, (size_t)told[TOLD_LEN]);
 }
 
-int agree_swap(const struct agree *who, const void *mine, size_t len, void **theirs,
+int agree_swap(const struct agree *who, enum agree_unit unit, const void *mine, size_t len, void **theirs,
                size_t *their_len)
 {
     uint64_t told[TOLD] = {0};
@@ -291,8 +325,8 @@ int agree_swap(const struct agree *who, const void *mine, size_t len, void **the
     if (leads(who))
         told[TOLD_ERROR] = (uint64_t)(who->failed
                                           ? who->failed
-                                          : swap_blocks(who, mine, len, &got, &told[TOLD_LEN]));
-    int rc = spread_block(who, told, &got);
+                                          : swap_blocks(who, unit, mine, len, &got, &told[TOLD_LEN]));
+    int rc = spread_block(who, unit, told, &got);
     if (rc) {
         free(got);
         return rc;

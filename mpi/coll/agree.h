@@ -37,16 +37,19 @@ struct agree {
     struct request *give_up; /* once it is complete every wait ends; NULL: none */
 };
 
+/* What blocks consist of: words of 64 bits are numbers to all members, whatever their byte orders are. */
+enum agree_unit { AGREE_BYTES, AGREE_WORDS };
+
 /* values[i] becomes the maximum over the members; count is AGREE_VALUES at most. */
 int agree_max(const struct agree *who, uint64_t *values, int count);
 
 /* Gather: all has a block of size bytes for each member of who->comm, in order; mine is set. Sets
  * the others. */
-int agree_gather(const struct agree *who, void *all, size_t size);
+int agree_gather(const struct agree *who, enum agree_unit unit, void *all, size_t size);
 
 /* Give the other half len bytes; only the leader's call needs to have them. All members get the
  * other half's bytes, in memory of malloc(). */
-int agree_swap(const struct agree *who, const void *mine, size_t len, void **theirs,
+int agree_swap(const struct agree *who, enum agree_unit unit, const void *mine, size_t len, void **theirs,
                size_t *their_len);
 
 /* Receive a number from any process that other->comm leads to, as long as other's peer lives. */

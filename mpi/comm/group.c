@@ -6,6 +6,7 @@
  */
 #include "mpi/comm/group.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -365,11 +366,12 @@ void *group_pack(const struct group *group, size_t *len)
     char *bytes = malloc(sizeof(struct image) + list_len);
     if (!bytes)
         return NULL;
-    struct image image = {group->gid, group->first, group->stride, group->size,
-                          group->ranks != NULL};
+    struct image image = {group->gid, (int64_t)htobe64((uint64_t)group->first), (int64_t)htobe64((uint64_t)group->stride),
+                          (int32_t)htobe32((uint32_t)group->size), htobe32(group->ranks != NULL)};
     memcpy(bytes, &image, sizeof(image));
     for (int i = 0; list_len && i < group->size; i++) {
         struct process process = group_process(group, i);
+        process.rank = htobe32(process.rank);
         memcpy(bytes + sizeof(image) + (size_t)i * sizeof(process), &process, sizeof(process));
     }
     *len = sizeof(image) + list_len;
@@ -388,6 +390,8 @@ struct group *group_unpack(const void *bytes, size_t *len)
     bool good = *len >= sizeof(image);
     if (good) {
         memcpy(&image, bytes, sizeof(image));
+        image = (struct image){image.gid, (int64_t)be64toh((uint64_t)image.first), (int64_t)be64toh((uint64_t)image.stride),
+                               (int32_t)be32toh((uint32_t)image.size), be32toh(image.listed)};
         int64_t span = 0;
         if (image.listed)
             good = image.size > 0 && rest == (size_t)image.size * sizeof(struct process);
@@ -408,6 +412,8 @@ struct group *group_unpack(const void *bytes, size_t *len)
     if (!list)
         return NULL;
     memcpy(list, (const char *)bytes + sizeof(image), rest);
+    for (int i = 0; i < image.size; i++)
+        list[i].rank = be32toh(list[i].rank);
     struct group *group = group_create(list, image.size);
     free(list);
     return group;

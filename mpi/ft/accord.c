@@ -11,6 +11,7 @@
 #include "mpi/comm/context.h"
 #include "mpi/request/request.h"
 #include "os/log.h"
+#include "os/turn.h"
 
 enum {
     AHEAD = 2 /* agreements that another member may have begun beyond those that are complete here */
@@ -57,6 +58,15 @@ static bool is_failed(void *arg, uint32_t rank)
     return crew_bit(accord->crew->gone, rank);
 }
 
+/* Between the byte orders of this process and the job; each may be NULL. */
+static void turn(struct accord_head *head, void *words, size_t count)
+{
+    if (head)
+        os_turn_fields(head, "444211");
+    if (os_turns && words)
+        os_turn_all(words, sizeof(uint64_t), count);
+}
+
 static void send(void *arg, uint32_t to, const struct consensus_message *message)
 {
     const struct accord *accord = arg;
@@ -67,9 +77,11 @@ static void send(void *arg, uint32_t to, const struct consensus_message *message
                                .count = (uint16_t)accord->consensus.count,
                                .kind = (uint8_t)accord->kind,
                                .is_result = message->is_result};
+    size_t count = head.count;
+    memcpy(bytes + sizeof(head), message->words, count * sizeof(uint64_t));
+    turn(&head, bytes + sizeof(head), count);
     memcpy(bytes, &head, sizeof(head));
-    memcpy(bytes + sizeof(head), message->words, head.count * sizeof(uint64_t));
-    crew_send(accord->crew, to, CREW_ACCORD, 0, bytes, length_of(head.count));
+    crew_send(accord->crew, to, CREW_ACCORD, 0, bytes, length_of((uint32_t)count));
 }
 
 static struct accord *find(const struct crew *crew, uint32_t key)
@@ -242,6 +254,7 @@ static void arrived(struct crew *crew, uint32_t from, const struct mpid_notice *
     if (notice->len < sizeof(head))
         return;
     memcpy(&head, notice->data, sizeof(head));
+    turn(&head, NULL, 0);
     if (head.kind < ACCORD_AGREE || head.kind >= ACCORD_KINDS || !is_due(crew, head.key) ||
         head.count != words_of(crew, head.kind) || notice->len != length_of(head.count))
         return;
@@ -249,6 +262,7 @@ static void arrived(struct crew *crew, uint32_t from, const struct mpid_notice *
     if (!accord || accord->kind != head.kind)
         return;
     memcpy(words, (const char *)notice->data + sizeof(head), head.count * sizeof(uint64_t));
+    turn(NULL, words, head.count);
     struct consensus_message message = {.is_result = head.is_result,
                                         .ballot = head.ballot,
                                         .accepted = head.accepted,

@@ -29,6 +29,7 @@
  */
 #include "mpi/make/comm_from.h"
 
+#include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,16 +46,18 @@
 #include "mpi/request/request.h"
 #include "mpi/world.h"
 
+/* The same on all machines. */
 static uint64_t hash_group(const struct group *group)
 {
     uint64_t seed = HASH_START;
     for (int i = 0; group->ranks && i < group->size; i++) {
         struct process process = group_process(group, i);
+        process.rank = htobe32(process.rank);
         seed = hash_more(seed, &process, sizeof(process));
     }
     if (group->ranks)
         return seed;
-    int64_t range[] = {group->first, group->stride, group->size};
+    uint64_t range[] = {htobe64((uint64_t)group->first), htobe64((uint64_t)group->stride), htobe64((uint64_t)group->size)};
     return hash_more(hash_more(seed, &group->gid, sizeof(group->gid)), range, sizeof(range));
 }
 

@@ -38,7 +38,7 @@ int comm_swap_groups(const struct agree *who, const struct group *mine, struct g
     void *bytes, *packed = group_pack(mine, &len);
     if (!packed)
         return MPI_ERR_NO_MEM;
-    int rc = agree_swap(who, packed, len, &bytes, &their_len);
+    int rc = agree_swap(who, AGREE_BYTES, packed, len, &bytes, &their_len);
     free(packed);
     if (rc)
         return rc;

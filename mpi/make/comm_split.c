@@ -5,6 +5,7 @@
  * carries the bids for the context. The colors of hardware are made of an instance's number and its
  * host's.
  */
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@
 
 /* ---- the data of all processes ---- */
 
-/* A block of size bytes from each process: local by local rank, and remote by remote rank. */
+/* A block of size bytes, in words, from each process: local by local rank, and remote by remote rank. */
 struct split_blocks {
     size_t size;
     void *local, *remote; /* remote is NULL in an intracommunicator */
@@ -46,9 +47,9 @@ static int blocks_gather(struct comm *comm, const void *mine, size_t size,
     if (!blocks->local)
         return MPI_ERR_NO_MEM;
     memcpy((char *)blocks->local + (size_t)comm->rank * size, mine, size);
-    int rc = agree_gather(&all, blocks->local, size);
+    int rc = agree_gather(&all, AGREE_WORDS, blocks->local, size);
     if (!rc && comm->remote) {
-        rc = agree_swap(&all, blocks->local, (size_t)comm->size * size, &blocks->remote,
+        rc = agree_swap(&all, AGREE_WORDS, blocks->local, (size_t)comm->size * size, &blocks->remote,
                         &remote_len);
         blocks->remote_count = comm->remote->size;
         if (!rc && remote_len != (size_t)blocks->remote_count * size)
@@ -61,12 +62,12 @@ static int blocks_gather(struct comm *comm, const void *mine, size_t size,
 
 /* ---- by color ---- */
 
-/* The data that each process gives to all others. */
+/* The data that each process gives to all others: words of 64 bits. */
 struct split_entry {
     uint64_t color;
     struct context_bid bid;
-    int32_t key;
-    uint32_t member;
+    int64_t key;
+    uint64_t member;
 };
 
 static int by_key(const void *a, const void *b, void *entries)
@@ -228,5 +229,6 @@ void comm_split_pset(const char *name, struct comm_split *how)
     struct session_pset set = {0, 0};
     how->member = session_pset(name, &set) && (int64_t)me.rank >= set.first &&
                   (int64_t)me.rank < (int64_t)set.first + set.size;
-    how->color = hash_more(hash_more(1, &me.gid, sizeof(me.gid)), &set, sizeof(set));
+    uint64_t range[] = {htobe64((uint64_t)set.first), htobe64((uint64_t)set.size)}; /* equal on all machines */
+    how->color = hash_more(hash_more(1, &me.gid, sizeof(me.gid)), range, sizeof(range));
 }

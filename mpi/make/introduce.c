@@ -50,7 +50,7 @@ static int gather(const struct agree *half, const struct mpid_introduction *me, 
     rc = agree_max(half, values, 1); /* a gather is not begun that one of them cannot join */
     if (rc || values[0])
         return rc ? rc : MPI_ERR_NO_MEM;
-    return agree_gather(half, *blocks, *size);
+    return agree_gather(half, AGREE_BYTES, *blocks, *size);
 }
 
 /* ---- reading ---- */
@@ -105,7 +105,7 @@ int introduce(const struct agree *halves, const struct group *remote, struct int
     half.bridged = false;
     int failed = mpid_present(&me) ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     both.failed = gather(&half, &me, failed, &blocks, &size);
-    int rc = agree_swap(&both, blocks, (size_t)local->size * size, &theirs, &len);
+    int rc = agree_swap(&both, AGREE_BYTES, blocks, (size_t)local->size * size, &theirs, &len);
     if (!rc)
         introduced->rc = read_blocks(theirs, len, remote, introduced);
     free((void *)(uintptr_t)me.card);

@@ -17,6 +17,7 @@
 #include "os/net/peer.h"
 #include "os/random.h"
 #include "os/settings.h"
+#include "os/turn.h"
 
 enum {
     PAGE = 4096,
@@ -60,6 +61,12 @@ int region_reserve(void)
 static inline struct of_comm *of_comm(const struct comm *comm)
 {
     return (struct of_comm *)((uintptr_t)comm + (size_t)space.comm);
+}
+
+/* Elements lie in regions as in memory: a process that turns its data has none. */
+static int64_t region_after(void)
+{
+    return os_turns ? 0 : os_setting(OS_SETTING_REGION_AFTER);
 }
 
 /* ---- layout ---- */
@@ -456,7 +463,7 @@ region_fn region_choose(const struct region *r, const struct coll *c, int64_t *b
 
 static bool is_time(const struct comm *comm)
 {
-    int64_t after = os_setting(OS_SETTING_REGION_AFTER);
+    int64_t after = region_after();
     return after > 0 && comm->coll_tag + 1 >= (uint64_t)after;
 }
 
@@ -506,7 +513,7 @@ int region_create(struct coll *c, struct region **made)
     const struct of_comm *of = of_comm(comm);
     struct wish wish = {.lanes = 1, .c = c};
     *made = NULL;
-    if (!of->blocking && !comm->no_region && os_setting(OS_SETTING_REGION_AFTER) > 0) {
+    if (!of->blocking && !comm->no_region && region_after() > 0) {
         int rc = create(comm);
         if (rc)
             return rc;

@@ -16,6 +16,7 @@
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
 #include "os/lock.h"
+#include "os/turn.h"
 
 /* One chunk, or the setup at the receiver. */
 struct part_chunk {
@@ -428,6 +429,8 @@ static int learn(struct part *part)
     int rc = request_class(dev);
     if (rc)
         return rc;
+    if (os_turns)
+        os_turn_all(part->said, sizeof(part->said[0]), PART_CUT_WORDS);
     if (dev->count != sizeof(part->said) || !part_cut_hear(&cut, part->said))
         return MPI_ERR_OTHER;
     if ((uint64_t)cut.chunks > PART_CHUNKS + 1 + part->whole.len / PART_CHUNK_LEN)

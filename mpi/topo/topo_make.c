@@ -20,7 +20,7 @@ int topo_gather_places(struct comm *comm, struct topo_places *places)
         return MPI_ERR_NO_MEM;
     hardware_look(&list[comm->rank]); /* processes may have been bound since the start */
     struct agree all = {.comm = comm, .context = comm->context + 1, .tag = COMM_AGREE_TAG};
-    int rc = agree_gather(&all, list, sizeof(*list));
+    int rc = agree_gather(&all, AGREE_WORDS, list, sizeof(*list));
     if (!rc)
         rc = topo_places_make(list, comm->size, places);
     free(list);

@@ -16,8 +16,10 @@
 #include "mpi/store.h"
 #include "mpi/type/kernels.h"
 #include "mpi/type/type_tree.h"
+#include "mpi/type/type_turn.h"
 #include "os/lock.h"
 #include "os/quad.h"
+#include "os/turn.h"
 
 /* ---- tables of the predefined types ---- */
 
@@ -35,6 +37,9 @@
 #define PAIR(place, name, value, index, value_place, index_place, external) \
     [place] = PAIR_IS_DENSE(value, index) ? sizeof(PAIR_OF(value, index)) : 0,
 const uint8_t type_constant_size[256] = {
+#include "mpi/type/type_list.inc"
+};
+uint8_t type_placed_size[256] = {
 #include "mpi/type/type_list.inc"
 };
 #undef BASIC
@@ -76,16 +81,17 @@ enum { LONG_DOUBLE = 0x20 }; /* the row */
     [place] = {CONSTANT(place, #name), .dense = true,           .align = _Alignof(ctype),     \
                .size = sizeof(ctype),  .extent = sizeof(ctype), .true_extent = sizeof(ctype), \
                .elements = 1,          .form = TYPE_##what,     .external = (in_external),    \
-               .extended = IS_EXTENDED(what)},
+               .extended = IS_EXTENDED(what),                                                 \
+               .wide = sizeof(ctype) > 1},
 #define PAIR(place, name, value, index, value_place, index_place, in_external) \
     [place] = {CONSTANT(place, #name),                                         \
-               .external = (in_external),                                      \
-               .dense = PAIR_IS_DENSE(value, index),                           \
+               .external = (in_external), .dense = PAIR_IS_DENSE(value, index),\
                .align = _Alignof(PAIR_OF(value, index)),                       \
                .size = sizeof(value) + sizeof(index),                          \
                .extent = sizeof(PAIR_OF(value, index)),                        \
                .true_extent = PAIR_END(value, index),                          \
                .extended = (value_place) == LONG_DOUBLE,                       \
+               .wide = true,                                                   \
                .elements = 2},
 static struct type constants[256] = {
 #include "mpi/type/type_list.inc"
@@ -105,8 +111,19 @@ void type_shut_quick(void)
 
 /* ---- life ---- */
 
+/* All data but single bytes are turned. */
+static void turn_all(void)
+{
+    type_shut_quick();
+    for (int i = 0; i < 256; i++)
+        if (constants[i].wide)
+            type_placed_size[i] = 0;
+}
+
 int type_init(void)
 {
+    if (os_turns)
+        turn_all();
     for (int i = 0; i < 256; i++) {
         if (!pairs[i].value || constants[i].dense || constants[i].kernels)
             continue;
@@ -230,8 +247,8 @@ static void *moved(const void *buf, MPI_Count by)
     return (void *)((uintptr_t)buf + (uintptr_t)by);
 }
 
-int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
-                    struct type **used)
+int type_place_in(bool turned, MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
+                  struct type **used)
 {
     enum {
         NOBODYS = 4096
@@ -250,6 +267,11 @@ int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struc
     }
     if (!buf && type->true_lb >= 0 && type->true_lb < NOBODYS && type->extent >= 0)
         return MPI_ERR_BUFFER;
+    if (turned && type->wide) {
+        *bytes = type_turn_place(type, buf, count, (size_t)len);
+        *used = type->predefined ? NULL : type;
+        return 0;
+    }
     if (type->dense) {
         *bytes = (struct mpid_bytes){.base = moved(buf, type->true_lb), .len = (size_t)len};
         return 0;
@@ -266,6 +288,12 @@ int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struc
                                  .type = kernels};
     *used = type->predefined ? NULL : type;
     return 0;
+}
+
+int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
+                    struct type **used)
+{
+    return type_place_in(os_turns, handle, buf, count, bytes, used);
 }
 
 void type_pack(const struct mpid_bytes *from, size_t offset, void *to, size_t len)
@@ -297,6 +325,18 @@ static void copy_laid_out(const struct mpid_bytes *from, const struct mpid_bytes
     }
 }
 
+static int copy_places(const struct mpid_bytes *source, const struct mpid_bytes *target)
+{
+    size_t len = source->len < target->len ? source->len : target->len;
+    if (source->layout && target->layout)
+        copy_laid_out(source, target, len);
+    else if (source->layout)
+        type_pack(source, 0, target->base, len);
+    else if (source->base != target->base)
+        type_unpack(target, 0, source->base, len);
+    return source->len > target->len ? MPI_ERR_TRUNCATE : 0;
+}
+
 int type_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
               MPI_Count to_count, MPI_Datatype to_type)
 {
@@ -307,14 +347,20 @@ int type_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, vo
     if (rc)
         return rc;
     rc = type_place(to_type, to, to_count, &target, &used);
+    return rc ? rc : copy_places(&source, &target);
+}
+
+int type_copy_in(bool turned, const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+                 MPI_Count to_count, MPI_Datatype to_type)
+{
+    struct mpid_bytes source, target;
+    struct type *used;
+    if (turned == os_turns)
+        return type_copy(from, from_count, from_type, to, to_count, to_type);
+    int rc = type_place_in(turned, from_type, from, from_count, &source, &used);
+
     if (rc)
         return rc;
-    size_t len = source.len < target.len ? source.len : target.len;
-    if (source.layout && target.layout)
-        copy_laid_out(&source, &target, len);
-    else if (source.layout)
-        type_pack(&source, 0, target.base, len);
-    else if (source.base != target.base)
-        type_unpack(&target, 0, source.base, len);
-    return source.len > target.len ? MPI_ERR_TRUNCATE : 0;
+    rc = type_place_in(turned, to_type, to, to_count, &target, &used);
+    return rc ? rc : copy_places(&source, &target);
 }

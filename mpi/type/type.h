@@ -49,6 +49,7 @@ struct type {
                      * without gap, from true_lb on: size == extent == true extent, in
                      * order; or there are no data at all */
     bool extended;  /* it holds long double, which other processes may have in another format */
+    bool wide;      /* it holds numbers of several bytes, which have an order */
     bool marked;    /* lb and ub were set by MPI_Type_create_resized, here or within */
     uint8_t align;  /* the largest alignment of a basic element; 0: no data */
     uint8_t form;   /* of a basic type: enum type_form */
@@ -75,6 +76,8 @@ extern const uint8_t type_constant_size[256];
 
 /* The same for the fast paths, which handle nothing of size 0 there; and of whole numbers alone. */
 extern uint8_t type_quick_size[256], type_quick_whole[256];
+/* The same for type_place(). Where this process turns what it sends (os/turn.h), of types of single bytes alone. */
+extern uint8_t type_placed_size[256];
 /* Shut these paths: from now on all calls take the slow ones. */
 void type_shut_quick(void);
 
@@ -109,6 +112,9 @@ int type_commit(struct type *type);
  * NULL. */
 int type_place_slow(MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
                     struct type **used);
+/* The same, and either as the data lie in memory or turned (type_turn.h), whatever the job's byte order is. */
+int type_place_in(bool turned, MPI_Datatype handle, const void *buf, MPI_Count count, struct mpid_bytes *bytes,
+                  struct type **used);
 /* The type of a handle that type_place() takes: of no elements it may be MPI_DATATYPE_NULL, which stands for
  * MPI_BYTE then. */
 static inline struct type *type_placed(MPI_Datatype handle)
@@ -148,7 +154,7 @@ static inline int type_place(MPI_Datatype handle, const void *buf, MPI_Count cou
     uintptr_t i = (uintptr_t)handle - (uintptr_t)MPI_DATATYPE_NULL;
     /* 2^40 elements of 32 bytes: below this the product cannot overflow */
     if (__builtin_expect(i < 256 && (uint64_t)count < (uint64_t)1 << 40 && buf, 1)) {
-        size_t size = type_constant_size[i];
+        size_t size = type_placed_size[i];
         if (__builtin_expect(size != 0, 1)) {
             *bytes =
                 (struct mpid_bytes){.base = (void *)(uintptr_t)buf, .len = size * (size_t)count};
@@ -169,5 +175,9 @@ void type_unpack(const struct mpid_bytes *to, size_t offset, const void *from, s
  * class of a bad argument. */
 int type_copy(const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
               MPI_Count to_count, MPI_Datatype to_type);
+/* The same, where a side of single bytes, as packed data are, has the numbers of the other side as they lie in memory, or
+ * turned. type_copy() has them in the byte order of the job. */
+int type_copy_in(bool turned, const void *from, MPI_Count from_count, MPI_Datatype from_type, void *to,
+                 MPI_Count to_count, MPI_Datatype to_type);
 
 #endif

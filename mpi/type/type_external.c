@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "mpi/type/type_tree.h"
+#include "mpi/type/type_turn.h"
 #include "os/quad.h"
 
 enum {
@@ -271,8 +272,9 @@ void type_external_pack(const struct type *type, MPI_Count count, const struct m
                         void *to)
 {
     struct external_stream stream;
+    struct mpid_bytes plain = type_turn_back(from);
 
-    stream.place = from;
+    stream.place = &plain;
     stream.unpack = false;
     stream.external = to;
     stream.done = stream.at = stream.end = 0;
@@ -283,8 +285,9 @@ void type_external_unpack(const struct type *type, MPI_Count count, const struct
                           const void *from)
 {
     struct external_stream stream;
+    struct mpid_bytes plain = type_turn_back(to);
 
-    stream.place = to;
+    stream.place = &plain;
     stream.unpack = true;
     stream.external = (char *)(uintptr_t)from; /* not written to */
     stream.done = stream.at = stream.end = 0;

@@ -22,7 +22,7 @@ struct bounds {
     bool any;    /* data: true_lb and true_ub count */
     bool marked; /* lb and ub count */
     bool failed; /* a sum has overflown */
-    bool extended;
+    bool extended, wide;
     uint8_t align;
     uint16_t depth; /* of the deepest part */
     int64_t size, elements, external;
@@ -96,6 +96,7 @@ static void count_in(struct bounds *bounds, const struct type *type, int64_t cou
     if (type->depth > bounds->depth)
         bounds->depth = type->depth;
     bounds->extended |= count && type->extended;
+    bounds->wide |= count && type->wide;
     if (count && type->align > bounds->align)
         bounds->align = type->align;
 }
@@ -117,6 +118,7 @@ static void set_bounds(struct type *type, struct bounds *bounds)
     type->align = bounds->align;
     type->marked = bounds->marked;
     type->extended = bounds->extended;
+    type->wide = bounds->wide;
     type->depth = (uint16_t)(bounds->depth + 1);
     if (bounds->any) {
         type->true_lb = bounds->true_lb;

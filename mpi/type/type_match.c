@@ -198,6 +198,7 @@ static void lay_out_pair(struct type *pair, const struct type *value, const stru
     pair->extent = (pair->true_extent + align - 1) / align * align;
     pair->elements = 2;
     pair->extended = value->extended;
+    pair->wide = value->wide || index->wide;
 }
 
 static struct type *named_pair(const struct type *value, const struct type *index)

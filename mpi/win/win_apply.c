@@ -291,10 +291,10 @@ static void spread_one(struct win_spread *s, char *at)
     _Alignas(16) char operand[ELEMENT_MAX] = {0}, result[ELEMENT_MAX];
     const struct type *type = s->how.type;
     if (s->in)
-        (void)type_copy(s->in, type->size, MPI_BYTE, operand, 1, type->handle);
+        (void)type_copy_in(false, s->in, type->size, MPI_BYTE, operand, 1, type->handle);
     win_apply(&s->how, at, operand, s->out ? result : NULL, 1);
     if (s->out)
-        (void)type_copy(result, 1, type->handle, s->out, type->size, MPI_BYTE);
+        (void)type_copy_in(false, result, 1, type->handle, s->out, type->size, MPI_BYTE);
 }
 
 void win_spread(struct win_spread *s, void *run, size_t len)

@@ -24,6 +24,7 @@ struct batch {
     _Atomic int left;
     _Atomic int error;
     char *packed; /* [len] the answers; NULL: they go to their place at once */
+    bool turned;  /* numbers in these have the other byte order */
     size_t len;
     void *to;
     MPI_Count count;
@@ -66,8 +67,8 @@ static void batch_end(struct batch *batch, int error)
         return;
     error = atomic_load(&batch->error);
     if (batch->packed && !error)
-        (void)type_copy(batch->packed, (MPI_Count)batch->len, MPI_BYTE, batch->to, batch->count,
-                        batch->type->handle); /* it was checked that they fit */
+        (void)type_copy_in(batch->turned, batch->packed, (MPI_Count)batch->len, MPI_BYTE, batch->to, batch->count,
+                           batch->type->handle); /* it was checked that they fit */
     if (batch->request)
         request_complete(batch->request, error);
     type_unref(batch->type);
@@ -144,6 +145,15 @@ static int new_tag(struct win *win)
     return WIN_TAG_FIRST + (int)(atomic_fetch_add(&win->tags, 1) % WIN_TAGS);
 }
 
+/* The caller may still need the question as it is. */
+static __attribute__((noinline, cold)) int send_turned(const struct p2p_side *to, const void *message, size_t len)
+{
+    _Alignas(16) unsigned char turned[WIN_MESSAGE_MAX];
+    memcpy(turned, message, len);
+    win_wire_turn_question(turned, len, true);
+    return p2p_send_mode(to, turned, (MPI_Count)len, MPI_BYTE, MPID_STANDARD);
+}
+
 static int send_now(struct win *win, struct win_target *target, const void *message, size_t len)
 {
     struct p2p_side to = side(win, target->rank, WIN_TAG_ASK);
@@ -152,7 +162,8 @@ static int send_now(struct win *win, struct win_target *target, const void *mess
     note_asked(win, target);
     target->ahead += len;
     os_unlock(&win->lock);
-    int rc = p2p_send_mode(&to, message, (MPI_Count)len, MPI_BYTE, MPID_STANDARD);
+    int rc = win_wire_turns() ? send_turned(&to, message, len)
+                      : p2p_send_mode(&to, message, (MPI_Count)len, MPI_BYTE, MPID_STANDARD);
     os_lock(&win->lock); /* only now, as a flush of another thread may have gone ahead of it */
     if (ask == WIN_PUT || ask == WIN_PUT_LONG || ask == WIN_ACCUMULATE)
         atomic_store_explicit(&target->unflushed, true, memory_order_relaxed);
@@ -466,6 +477,7 @@ struct draft {
     struct win_target *target;
     const struct win_op *op;
     struct batch *batch;      /* of several questions, or of a request */
+    bool turned;              /* the target has the other byte order, which its data have */
     struct mpid_bytes source; /* of what goes there */
     uint64_t limit;           /* bytes of the operation */
     uint64_t most;            /* of a question: the channel sends so many at once */
@@ -653,7 +665,12 @@ static int compare(struct draft *d)
     message.head.bytes = size;
     memcpy(message.data, d->op->compare, size);
     memcpy(message.data + size, d->op->from.buf, size);
-    int rc = expect(d->win, d->target, d->batch, (int)d->head.tag, &d->op->to, size);
+    if (d->turned)
+        win_wire_turn_all(message.data, size, 2);
+    struct win_data to = d->op->to;
+    if (d->batch && d->batch->packed)
+        to = (struct win_data){d->batch->packed, (MPI_Count)size, MPI_BYTE};
+    int rc = expect(d->win, d->target, d->batch, (int)d->head.tag, &to, size);
     return rc ? rc
               : send(d->win, d->target, &message,
                      sizeof(message.head) + sizeof(message.run) + 2 * size);
@@ -665,6 +682,8 @@ static int begin_batch(struct draft *d, struct request **done)
 {
     bool collects = is_answered(d) && (d->op->target_type->kernels ||
                                        (d->head.ask == WIN_FETCH && d->limit > room(d)));
+    if (win_wire_is_network())
+        collects = is_answered(d) || d->head.ask == WIN_COMPARE;
     if (!done && !collects)
         return MPI_SUCCESS;
     struct batch *batch = calloc(1, sizeof(*batch));
@@ -673,6 +692,7 @@ static int begin_batch(struct draft *d, struct request **done)
     batch->left = 1;
     if (collects) {
         batch->len = d->limit;
+        batch->turned = d->turned;
         batch->to = (void *)(uintptr_t)d->op->to.buf;
         batch->count = d->op->to.count;
         batch->type = type_from(d->op->to.type);
@@ -712,12 +732,19 @@ static int start(struct draft *d)
     bool together = !op->target_type->kernels;
     if (op->kind == WIN_OP_COMPARE)
         return compare(d);
-    if (op->kind == WIN_OP_PUT && together && d->limit > WIN_LONG_MIN && d->limit > room(d)) {
+    if (op->kind == WIN_OP_PUT && together && !win_wire_is_network() && d->limit > WIN_LONG_MIN && d->limit > room(d)) {
         int settled = settle(d->win, d->target);
         return settled ? settled : put_long(d);
     }
     int rc = type_rows(op->target_type, op->count, add_row, d);
     return rc ? rc : send_part(d);
+}
+
+/* Whether numbers have another order in the target's memory. */
+static bool is_turned(struct win *win, const struct win_target *target)
+{
+    struct vc *vc = win_wire_is_network() ? comm_vc(win->comm, target->rank) : NULL;
+    return vc && mpid_has_other_order(vc);
 }
 
 /* Bytes of a question that carries so many at most. */
@@ -753,7 +780,10 @@ int win_far_start(struct win *win, struct win_target *target, const struct win_o
     d.most = most_of(win, target, d.limit);
     d.head.type = op->basic ? op->basic->place : 0;
     d.head.op = op->how ? (uint8_t)op->how->code : 0;
-    if (has_source(&d))
+    d.turned = is_turned(win, target);
+    if (has_source(&d) && win_wire_is_network())
+        rc = type_place_in(d.turned, op->from.type, op->from.buf, op->from.count, &d.source, &used);
+    else if (has_source(&d))
         rc = type_place(op->from.type, op->from.buf, op->from.count, &d.source, &used);
     if (!rc)
         rc = begin_batch(&d, done);

@@ -46,7 +46,7 @@ enum near {
     NEAR_WAKES /* and they wake each other */
 };
 
-/* The rounds of the exchange. */
+/* The rounds of the exchange: words of 64 bits. What members of one host tell each other may hold other fields. */
 struct wants {
     uint64_t bytes;
     int64_t unit;
@@ -57,8 +57,8 @@ struct wants {
     uint64_t noncontiguous;
 };
 struct ready {
-    int32_t error; /* an error class */
-    int32_t mapped;
+    int64_t error; /* an error class */
+    int64_t mapped;
     struct win_segment_lack lack;
 };
 
@@ -301,7 +301,7 @@ static int find_worst(const struct making *m)
 {
     int worst = -1, error = MPI_SUCCESS;
     for (int i = 0; i < m->win->size; i++) {
-        int theirs = errh_class_of_peer(m->ready[i].error);
+        int theirs = errh_class_of_peer((int)m->ready[i].error);
         worst = theirs > error ? i : worst;
         error = theirs > error ? theirs : error;
     }
@@ -331,7 +331,7 @@ static int make_memory(struct making *m)
     for (int i = 0; i < win->near_count && !rc; i++)
         m->mapped = m->mapped && m->ready[win_rank_of(win, i)].mapped;
     int worst = rc ? -1 : find_worst(m);
-    error = worst < 0 ? MPI_SUCCESS : errh_class_of_peer(m->ready[worst].error);
+    error = worst < 0 ? MPI_SUCCESS : errh_class_of_peer((int)m->ready[worst].error);
     if (rc || error || (m->shares && !m->mapped))
         win_segment_close(&m->win->segment);
     win_segment_opened(&m->win->segment);

@@ -18,10 +18,12 @@ int win_meet_barrier(struct win *win)
 
 int win_meet_give(struct win *win, const void *mine, void *all, size_t size)
 {
-    struct coll c = {
-        .kind = COLL_ALLGATHER,
-        .send = {.buf = (void *)(uintptr_t)mine, .count = (MPI_Count)size, .type = MPI_BYTE},
-        .recv = {.buf = all, .count = (MPI_Count)size, .type = MPI_BYTE}};
+    bool words = size % sizeof(uint64_t) == 0; /* numbers, which members may have in other byte orders */
+    MPI_Datatype type = words ? MPI_UINT64_T : MPI_BYTE;
+    MPI_Count count = (MPI_Count)(words ? size / sizeof(uint64_t) : size);
+    struct coll c = {.kind = COLL_ALLGATHER,
+                     .send = {.buf = (void *)(uintptr_t)mine, .count = count, .type = type},
+                     .recv = {.buf = all, .count = count, .type = type}};
     if (win->size > 1)
         return coll_run_over(win->comm, &c);
     memcpy(all, mine, size);

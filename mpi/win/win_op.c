@@ -55,13 +55,12 @@ static int change_runs(const struct win_op *op, const struct win_elements *how, 
     struct walk walk = {{*how, win_op_takes(op) ? in : NULL, out, 0}, at};
     int rc = in && (out || !win_op_brings(op)) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!rc && win_op_takes(op))
-        rc = type_copy(op->from.buf, op->from.count, op->from.type, in, (MPI_Count)len, MPI_BYTE);
+        rc = type_copy_in(false, op->from.buf, op->from.count, op->from.type, in, (MPI_Count)len, MPI_BYTE);
     if (!rc)
         (void)type_runs(op->target_type, op->count, visit, &walk);
     if (!rc && out) {
         MPI_Count fits = op->to.count * type_from(op->to.type)->size;
-        rc = type_copy(out, fits, MPI_BYTE, (void *)(uintptr_t)op->to.buf, op->to.count,
-                       op->to.type);
+        rc = type_copy_in(false, out, fits, MPI_BYTE, (void *)(uintptr_t)op->to.buf, op->to.count, op->to.type);
     }
     free(in);
     free(out);

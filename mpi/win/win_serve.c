@@ -383,6 +383,8 @@ static bool take(struct win_server *server, struct request *request)
         return false;
     struct win_question inner, q = {.server = server, .win = server->win};
     q.origin = win_server_origin(server, status.MPI_SOURCE);
+    if (!rc)
+        win_wire_turn_question(server->message, len, false);
     bool good = !rc && q.origin && read_question(&q, server->message, len);
     if (good && (q.head.ask != WIN_EPOCH || read_inner(&q, q.data, &inner)))
         handle(&q);

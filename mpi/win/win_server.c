@@ -9,6 +9,7 @@
 #include "mpi/comm/context.h"
 #include "mpi/request/request.h"
 #include "mpi/win/win.h"
+#include "os/turn.h"
 
 void win_server_unref(struct win_server *server)
 {
@@ -95,7 +96,7 @@ bool win_server_answer_word(struct win_server *server, int rank, uint32_t tag, i
         win_server_answer_nothing(server, rank, tag);
         return false;
     }
-    *owned = word;
+    *owned = (int32_t)os_turned32((uint32_t)word);
     win_server_answer(server, rank, tag, owned, sizeof(*owned), owned);
     return true;
 }

@@ -18,10 +18,16 @@
  * bytes as the runs, one after the other; it is empty where the target has refused the access. The
  * answer to WIN_FLUSH, WIN_UNLOCK and WIN_EPOCH is an error class, 0 for none, and comes once everything that
  * the origin has asked before is done; that to WIN_LOCK is 0.
+ *
+ * In a job of network byte order (os/turn.h) heads, runs, rows and words are in that. Data are bytes of the target's
+ * memory, which knows no types: their numbers have the order of its machine, and the origin turns them where its own is
+ * another.
  */
 #ifndef MPI_WIN_WIRE_H
 #define MPI_WIN_WIRE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum win_ask {
@@ -90,5 +96,14 @@ enum {
     /* Bytes of questions that an origin has under way to one target before it asks for a flush. */
     WIN_AHEAD_MAX = 1 << 20
 };
+
+/* Whether the job is of network byte order, and whether this process turns what it says and hears. */
+bool win_wire_is_network(void);
+bool win_wire_turns(void);
+/* Turn count numbers of size bytes, in any process. */
+void win_wire_turn_all(void *at, size_t size, size_t count);
+/* Turn the head and the runs of a question, and those of the question in an epoch's, where this process turns: before it
+ * is sent (out), or after it has come, when it may be any bytes. */
+void win_wire_turn_question(void *message, size_t len, bool out);
 
 #endif

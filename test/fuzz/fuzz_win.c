@@ -146,6 +146,7 @@ static void ask(void *bytes, size_t len)
             return;
         due[due_count++] = (int)(head->tag % WIN_TAG_DATA);
     }
+    win_wire_turn_question(bytes, len, true);
     send(WIN_TAG_ASK, bytes, len);
 }
 
@@ -303,7 +304,9 @@ static void ask_last(const struct win_head *head, const struct win_run *run, con
     memcpy(message + sizeof(*head), run, sizeof(*run) * head->runs);
     if (head->len)
         memcpy(message + sizeof(*head) + sizeof(*run), data, head->len);
-    send(WIN_TAG_ASK, message, sizeof(*head) + sizeof(*run) * head->runs + head->len);
+    size_t all = sizeof(*head) + sizeof(*run) * head->runs + head->len;
+    win_wire_turn_question(message, all, true);
+    send(WIN_TAG_ASK, message, all);
     if (!answer)
         return;
     require(!p2p_recv(&from, answer, (MPI_Count)len, MPI_BYTE, &status) &&

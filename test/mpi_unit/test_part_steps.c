@@ -44,7 +44,7 @@ void mpid_complete(struct mpid_request *request, enum mpid_error error)
 /* What it does not call here. */
 struct request request_done;
 struct request_store request_store;
-const uint8_t type_constant_size[256];
+uint8_t type_placed_size[256];
 uint8_t type_quick_size[256], type_quick_whole[256];
 
 #define NEVER(type, name, ...) \

@@ -20,6 +20,7 @@
 #include "mpi/request/status.h"
 #include "mpi/type/type.h"
 #include "mpi/type/type_tree.h"
+#include "os/turn.h"
 #include "type_model.h"
 
 static uint64_t state;
@@ -342,6 +343,8 @@ static void check_pack(const struct both *both, int count, size_t len)
     assert_int_equal(place.len, len);
     assert_true(!place.layout || used || type_from(both->type)->predefined);
     model_copy(&both->model, count, from.address, expected, false);
+    if (os_turns)
+        model_turn(&both->model, count, expected);
     for (size_t at = 0; at < len;) { /* piece by piece */
         size_t n = 1 + draw(draw(2) ? 8 : (uint32_t)len);
         n = n < len - at ? n : len - at;
@@ -371,7 +374,11 @@ static void check_unpack(const struct both *both, int count, size_t len)
     for (size_t i = 0; i < len; i++)
         packed[i] = (char)draw(256);
     memcpy(naive.memory, real.memory, real.len);
+    if (os_turns)
+        model_turn(&both->model, count, packed);
     model_copy(&both->model, count, naive.address, packed, true);
+    if (os_turns) /* as they come */
+        model_turn(&both->model, count, packed);
     assert_int_equal(type_place(both->type, real.address, count, &place, &used), 0);
     for (size_t at = 0; at < len;) {
         size_t n = 1 + draw(draw(2) ? 8 : (uint32_t)len);
@@ -396,6 +403,10 @@ static void check_copy(const struct both *both, int count, size_t len)
     char *expected = malloc(len + 1), *bytes = malloc(len + 1);
 
     model_copy(&both->model, count, from.address, expected, false);
+    assert_int_equal(type_copy_in(false, from.address, count, both->type, bytes, (MPI_Count)len, MPI_BYTE), 0);
+    assert_memory_equal(bytes, expected, len);
+    if (os_turns)
+        model_turn(&both->model, count, expected);
     assert_int_equal(type_copy(from.address, count, both->type, bytes, (MPI_Count)len, MPI_BYTE),
                      0);
     assert_memory_equal(bytes, expected, len);
@@ -408,6 +419,8 @@ static void check_copy(const struct both *both, int count, size_t len)
         assert_int_equal(type_copy(from.address, count, both->type, to.address, count, both->type),
                          0);
         model_copy(&both->model, count, to.address, bytes, false);
+        if (os_turns)
+            model_turn(&both->model, count, bytes);
         assert_memory_equal(bytes, expected, len);
         free(to.memory);
     }
@@ -617,11 +630,10 @@ static void check_round(void)
     both_destroy(both);
 }
 
-static void random_types_are_as_the_naive_ones(void **unused)
+static void run_rounds(int count)
 {
-    (void)unused;
     assert_int_equal(type_init(), 0);
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; i < count; i++) {
         uint64_t seed = first_seed + (uint64_t)i;
         state = seed * 0x9e3779b97f4a7c15u + 1;
         draw(2);
@@ -630,6 +642,28 @@ static void random_types_are_as_the_naive_ones(void **unused)
     }
     running = 0;
     type_fini();
+}
+
+static void random_types_are_as_the_naive_ones(void **unused)
+{
+    (void)unused;
+    run_rounds(rounds);
+}
+
+/* From here on: what has been turned off for a process that turns stays so. */
+static void and_so_they_are_turned(void **unused)
+{
+    int number = 0x01020304, back = 0, at = 0;
+    char packed[4];
+    (void)unused;
+    os_turns = os_turn_network = true;
+    run_rounds(rounds / 3);
+    assert_int_equal(PMPI_Pack(&number, 1, MPI_INT, packed, 4, &at, MPI_COMM_WORLD), 0);
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        assert_memory_equal(packed, "\1\2\3\4", 4);
+    at = 0;
+    assert_int_equal(PMPI_Unpack(packed, 4, &at, &back, 1, MPI_INT, MPI_COMM_WORLD), 0);
+    assert_int_equal(back, number);
 }
 
 /* A failed round: say how to run it alone. */
@@ -641,7 +675,8 @@ static void say_seed(void)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_types_are_as_the_naive_ones)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_types_are_as_the_naive_ones),
+                                       cmocka_unit_test(and_so_they_are_turned)};
 
     atexit(say_seed);
     if (argc > 1)

@@ -170,6 +170,19 @@ static void externalize_one(const struct model_entry *e, const char *from, char 
         to[i] = (char)bytes[n - 1 - i];
 }
 
+void model_turn(const struct model *model, int count, char *packed)
+{
+    for (int k = 0; k < count; k++) {
+        for (int i = 0; i < model->n; packed += model->entry[i++].size) {
+            for (int low = 0, high = model->entry[i].size - 1; low < high; low++, high--) {
+                char byte = packed[low];
+                packed[low] = packed[high];
+                packed[high] = byte;
+            }
+        }
+    }
+}
+
 int64_t model_externalize(const struct model *model, int count, const char *packed, char *external)
 {
     const char *start = external;

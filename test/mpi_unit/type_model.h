@@ -56,6 +56,9 @@ void model_reach(const struct model *model, int count, int64_t *first, int64_t *
 /* Copy count elements at user from or to packed. */
 void model_copy(const struct model *model, int count, char *user, char *packed, bool unpack);
 
+/* Turn each number of packed data around. */
+void model_turn(const struct model *model, int count, char *packed);
+
 /* Packed data to external32, which may be of other sizes. Returns its bytes. */
 int64_t model_externalize(const struct model *model, int count, const char *packed, char *external);
 

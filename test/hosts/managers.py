@@ -17,6 +17,8 @@ ACTS = ("init", "hello", "channels", "ring", "barrier=3", "allreduce=3", "messag
 AS_SSH = str(pathlib.Path(__file__).resolve().parent / "as_ssh")
 HYDRA = ("mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", AS_SSH)
 MPIRUN = ("mpirun.openmpi", "--allow-run-as-root", "--bind-to", "none", "--mca", "plm_rsh_agent", AS_SSH)
+# of a sanitizer, to its ranks on other hosts
+MPIRUN += tuple(word for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS") if name in os.environ for word in ("-x", name))
 PREFIXES = ("BNR_", "OMPI_", "PMI_", "PMIX_", "VIREO_")
 # Name, hosts, ranks of each, the command up to the hosts, and options behind.
 WAYS = (

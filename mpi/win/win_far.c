@@ -98,7 +98,7 @@ static void on_done(struct mpid_request *dev)
     size_t len = dev->count;
     int error = p2p_end(request);
     if (!error && item->kind != SENT && len != (item->kind == DATA ? item->len : sizeof(int32_t)))
-        error = MPI_ERR_RMA_RANGE;
+        error = item->kind == DATA ? MPI_ERR_RMA_RANGE : MPI_ERR_NO_MEM; /* what an empty answer says */
     if (!error && item->kind == ANSWER)
         error = errh_class_of_peer(item->answer);
     item_end(item, error);

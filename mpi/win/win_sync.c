@@ -50,6 +50,8 @@ int win_failed(struct win *win, int rc, const char *function, int rank)
             win, rc, function,
             "an operation since the last synchronization named bytes that a target does "
             "not have in the window");
+    if (rc == MPI_ERR_NO_MEM)
+        return win_error(win, rc, function, "this process or a target has no memory for a lock or an operation");
     if (rc == MPI_ERR_PROC_ABORTED)
         return win_error(win, rc, function, rank >= 0 ? "rank %d is gone" : "a target is gone",
                          rank);

@@ -17,7 +17,7 @@
  * win_row follows it. An answer to WIN_GET, WIN_FETCH and WIN_COMPARE has as many
  * bytes as the runs, one after the other; it is empty where the target has refused the access. The
  * answer to WIN_FLUSH, WIN_UNLOCK and WIN_EPOCH is an error class, 0 for none, and comes once everything that
- * the origin has asked before is done; that to WIN_LOCK is 0.
+ * the origin has asked before is done; that to WIN_LOCK is 0. Where the target has no memory for it, it is empty.
  *
  * In a job of network byte order (os/turn.h) heads, runs, rows and words are in that. Data are bytes of the target's
  * memory, which knows no types: their numbers have the order of its machine, and the origin turns them where its own is

@@ -53,7 +53,7 @@ static void close_window(void)
     ENDS(MPI_Put(&v, 1, MPI_LONG, 0, window_at(&w, 0, 0), 1, MPI_LONG, w.win));
     OK(MPIX_Win_revoke(w.win));
     OK(MPI_Group_free(&others));
-    OK(MPI_Win_free(&w.win));
+    window_close(&w);
 }
 
 static void fence(void)

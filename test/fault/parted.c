@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TAG = 7, GIVE_UP_S = 60, FDS = 256 };
+enum { TAG = 7, GIVE_UP_S = 60, FDS = 256, ENDS = 16 };
 
 static int rank, size;
 
@@ -34,8 +34,8 @@ static void require(int truth, const char *what, int line)
 #define CHECK(what) require(!!(what), #what, __LINE__)
 #define OK(call)    require((call) == MPI_SUCCESS, #call, __LINE__)
 
-/* Shut so many connections of this process, the oldest ones: others may agree already, and call. */
-static void shut_some(int count)
+/* Shut all connections of this process, which are so many. */
+static void shut_all(int count)
 {
     struct sockaddr_storage peer;
     for (int fd = 3; fd < FDS && count; fd++) {
@@ -52,6 +52,41 @@ static void meet(int other)
     int in = -1;
     OK(MPI_Sendrecv(&rank, 1, MPI_INT, other, TAG, &in, 1, MPI_INT, other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK(in == other);
+}
+
+/* A connection, as one of its two processes sees it. */
+struct end {
+    struct sockaddr_in mine, other;
+};
+
+static int is_same(const struct sockaddr_in *a, const struct sockaddr_in *b)
+{
+    return a->sin_port == b->sin_port && a->sin_addr.s_addr == b->sin_addr.s_addr;
+}
+
+static int end_of(int fd, struct end *end)
+{
+    socklen_t mine = sizeof(end->mine), other = sizeof(end->other);
+    return !getsockname(fd, (struct sockaddr *)&end->mine, &mine) &&
+           !getpeername(fd, (struct sockaddr *)&end->other, &other) && end->other.sin_family == AF_INET;
+}
+
+/* Meet, and have this process shut the connection with the other one if it shuts. Ranks that agree already may have
+ * called meanwhile, so each one tells its ends. */
+static void part(int other, int shuts)
+{
+    struct end mine[ENDS] = {0}, theirs[ENDS], end;
+    int shut = 0;
+    meet(other);
+    for (int fd = 3, n = 0; fd < FDS && n < ENDS; fd++)
+        n += end_of(fd, &mine[n]);
+    OK(MPI_Sendrecv(mine, sizeof(mine), MPI_BYTE, other, TAG, theirs, sizeof(theirs), MPI_BYTE, other, TAG, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
+    for (int fd = 3; shuts && fd < FDS; fd++)
+        for (int i = 0; i < ENDS && end_of(fd, &end); i++)
+            if (is_same(&end.mine, &theirs[i].other) && is_same(&end.other, &theirs[i].mine))
+                shut += !shutdown(fd, SHUT_RDWR);
+    CHECK(shut || !shuts);
 }
 
 /* Sooner or later all that are left agree that not all are there, and go on. An agreement before may need none of
@@ -80,9 +115,7 @@ static void go_on(void)
 static void pair(void)
 {
     if (rank == 1 || rank == 2)
-        meet(3 - rank);
-    if (rank == 1)
-        shut_some(1);
+        part(3 - rank, rank == 1);
     go_on();
 }
 
@@ -94,7 +127,7 @@ static void lonely(void)
             if (rank == i || rank == j)
                 meet(rank == i ? j : i);
     if (!rank)
-        shut_some(size - 1);
+        shut_all(size - 1);
     go_on();
 }
 
@@ -102,11 +135,9 @@ static void lonely(void)
 static void busy(void)
 {
     if (rank < 2)
-        meet(1 - rank);
+        part(1 - rank, !rank);
     if (rank)
         meet(3 - rank); /* so rank 2 calls rank 0 after that */
-    if (!rank)
-        shut_some(1);
     if (rank == 1)
         sleep(3);
     go_on();

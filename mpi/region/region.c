@@ -63,10 +63,11 @@ static inline struct of_comm *of_comm(const struct comm *comm)
     return (struct of_comm *)((uintptr_t)comm + (size_t)space.comm);
 }
 
-/* Elements lie in regions as in memory: a process that turns its data has none. */
+/* Elements lie in regions as in memory, and others turn what they send: a job of network order has none. All members of a
+ * communicator decide alike, wherever they are. */
 static int64_t region_after(void)
 {
-    return os_turns ? 0 : os_setting(OS_SETTING_REGION_AFTER);
+    return os_turn_network ? 0 : os_setting(OS_SETTING_REGION_AFTER);
 }
 
 /* ---- layout ---- */

@@ -88,6 +88,13 @@ struct io_hooks {
     /* A thread of the I/O library begins to work beside the one that has run on this processor. */
     void (*leave_processor)(int cpu);
     /* A number for the processes of a communicator: see mpi/io/file_counter.h. */
+    /* Whether the job is of network byte order, so that its processes may have other orders in memory. */
+    bool (*is_network)(void);
+    /* Copy count elements to size bytes, one after the other, or back from there; as they are in memory, or in the byte
+     * order of the job. Returns MPI_SUCCESS or an error class. */
+    int (*pack)(bool as_job, const void *from, MPI_Count count, MPI_Datatype type, void *to, MPI_Count size);
+    int (*unpack)(bool as_job, const void *from, MPI_Count size, void *to, MPI_Count count, MPI_Datatype type);
+
     struct io_counter *(*counter_open)(MPI_Comm comm, int owner);
     void (*counter_close)(struct io_counter *counter);
     int (*counter_add)(struct io_counter *counter, int64_t by, int64_t *was);

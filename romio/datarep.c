@@ -13,7 +13,7 @@
 #include "romio/types.h"
 
 static struct datarep external = {.name = "external32", .kind = DATAREP_EXTERNAL};
-static struct datarep internal = {.next = &external, .name = "internal"};
+static struct datarep internal = {.next = &external, .name = "internal", .kind = DATAREP_INTERNAL};
 static struct datarep native = {.next = &internal, .name = "native"};
 const struct datarep *const datarep_native = &native;
 
@@ -55,7 +55,7 @@ int datarep_register(const char *name, const struct io_datarep *user, struct io_
 bool datarep_converts(const struct datarep *rep)
 {
     const struct io_datarep *user = &rep->user;
-    return rep->kind == DATAREP_EXTERNAL ||
+    return rep->kind == DATAREP_EXTERNAL || (rep->kind == DATAREP_INTERNAL && library_hooks->is_network()) ||
            (rep->kind == DATAREP_USER && (user->read || user->write || user->read_c || user->write_c));
 }
 
@@ -166,13 +166,14 @@ static int convert(const struct datarep *rep, bool write, void *user_buf, MPI_Co
     return small(user_buf, type, (int)count, file_buf, 0, user->extra_state);
 }
 
-/* No function for this way: data are the same on both sides. */
-static int copy(bool write, void *user_buf, MPI_Count count, MPI_Datatype type, void *file_buf)
+/* No function for this way: data are the same on both sides; or the library's own order. */
+static int copy(const struct datarep *rep, bool write, void *user_buf, MPI_Count count, MPI_Datatype type, void *file_buf)
 {
-    MPI_Count size, at = 0;
+    MPI_Count size;
+    bool as_job = rep->kind == DATAREP_INTERNAL;
     PMPI_Type_size_c(type, &size);
-    return write ? PMPI_Pack_c(user_buf, count, type, file_buf, size * count, &at, MPI_COMM_SELF)
-                 : PMPI_Unpack_c(file_buf, size * count, &at, user_buf, count, type, MPI_COMM_SELF);
+    return write ? library_hooks->pack(as_job, user_buf, count, type, file_buf, size * count)
+                 : library_hooks->unpack(as_job, file_buf, size * count, user_buf, count, type);
 }
 
 static int user_convert(const struct datarep *rep, bool write, void *user_buf, MPI_Count count,
@@ -181,7 +182,7 @@ static int user_convert(const struct datarep *rep, bool write, void *user_buf, M
     const struct io_datarep *user = &rep->user;
     bool has = write ? user->write || user->write_c : user->read || user->read_c;
     return has ? convert(rep, write, user_buf, count, type, file_buf)
-               : copy(write, user_buf, count, type, file_buf);
+               : copy(rep, write, user_buf, count, type, file_buf);
 }
 
 int datarep_pack(const struct datarep *rep, const void *from, MPI_Count count, MPI_Datatype type,

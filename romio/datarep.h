@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Data representations: native (and internal, which is the same), external32, and the user's. Data
- * that are not native are converted here, in memory, on their way to and from the file; ROMIO sees
+ * Data representations: native, internal, external32, and the user's. Internal is as native, but in a job of network byte
+ * order, where it has that order and the sizes of memory. Data that are not native are converted here, in memory, on their way to and from the file; ROMIO sees
  * bytes.
  */
 #ifndef ROMIO_DATAREP_H
@@ -15,6 +15,7 @@
 
 enum datarep_kind {
     DATAREP_NATIVE,
+    DATAREP_INTERNAL,
     DATAREP_EXTERNAL,
     DATAREP_USER
 };

@@ -16,6 +16,7 @@
 #include "mpi/world.h"
 #include "os/cpu/apart.h"
 #include "os/settings.h"
+#include "os/turn.h"
 
 static int flatten(MPI_Datatype handle, int (*visit)(void *arg, int64_t offset, int64_t len),
                    void *arg)
@@ -27,6 +28,21 @@ static bool is_committed(MPI_Datatype handle)
 {
     const struct type *type = type_from(handle);
     return type && type->committed;
+}
+
+static bool is_network(void)
+{
+    return os_turn_network;
+}
+
+static int pack(bool as_job, const void *from, MPI_Count count, MPI_Datatype type, void *to, MPI_Count size)
+{
+    return type_copy_in(as_job && os_turns, from, count, type, to, size, MPI_BYTE);
+}
+
+static int unpack(bool as_job, const void *from, MPI_Count size, void *to, MPI_Count count, MPI_Datatype type)
+{
+    return type_copy_in(as_job && os_turns, from, size, MPI_BYTE, to, count, type);
 }
 
 static bool wants_report(void)
@@ -105,6 +121,9 @@ static void complete(MPI_Request handle, int error_class, const struct io_error 
 const struct io_hooks file_hooks = {
     .flatten = flatten,
     .is_committed = is_committed,
+    .is_network = is_network,
+    .pack = pack,
+    .unpack = unpack,
     .host_id = comm_host_id,
     .use_threads = world_use_threads,
     .leave_processor = os_apart_leave,

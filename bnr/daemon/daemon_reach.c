@@ -36,6 +36,7 @@ void daemon_linked(void *arg, uint32_t node)
     pack_u32(&p, d->cpus);
     pack_text(&p, id);
     pack_text(&p, os_host_name());
+    pack_u32(&p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     (void)mesh_contact(d->mesh, NODE_ROOT, pack_end(&p));
 }
 

@@ -86,8 +86,10 @@ static int prepare_wide(struct run *run, const struct run_job *what, const char 
     int rc = run_ranks_make(run, step);
     if (!rc) {
         *step = "send the job to the daemons";
-        rc = run_ask_start(run);
+        rc = run_wide_settle_order(run);
     }
+    if (!rc)
+        rc = run_ask_start(run);
     if (!rc)
         rc = run_send_job(run);
     if (rc == -EMSGSIZE)

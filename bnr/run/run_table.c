@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bnr/io/ranks.h"
 #include "bnr/launch/library.h"
@@ -49,6 +50,26 @@ int run_table_prepare(struct run *run)
             return rc;
     }
     return run->apps ? 0 : -ENOMEM;
+}
+
+int run_table_set(struct run *run, char *variable)
+{
+    size_t len = strcspn(variable, "=") + 1;
+    for (int a = 0; a < run->plan->napps; a++) {
+        char **list = run->apps[a].environment;
+        size_t n = 0;
+        while (list[n] && strncmp(list[n], variable, len))
+            n++;
+        if (list[n])
+            continue;
+        list = realloc(list, (n + 2) * sizeof(*list));
+        if (!list)
+            return -ENOMEM;
+        list[n] = variable;
+        list[n + 1] = NULL;
+        run->apps[a].environment = list;
+    }
+    return 0;
 }
 
 /* By rank, which program it runs; NULL: no memory. */

@@ -13,6 +13,8 @@ int run_table_prepare(struct run *run);
 /* Make the table; the hosts of a job on several machines are known. Returns 0, or -errno with the failed step. */
 int run_table_make(struct run *run, const struct ranks_hooks *hooks, const char **step);
 void run_table_free(struct run *run);
+/* Give all programs a variable more, NAME=VALUE, which stays, where they have none of that name. Returns 0 or -ENOMEM. */
+int run_table_set(struct run *run, char *variable);
 
 /* The table, which is empty before run_table_make(). */
 const struct table *run_table(const struct run *run);

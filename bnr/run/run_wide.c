@@ -148,6 +148,16 @@ bool run_wide_bring_up(struct run *run)
     return run->daemons->is_good && !wide_list_hosts(run->wide);
 }
 
+int run_wide_settle_order(struct run *run)
+{
+    static char name[] = "VIREO_BYTE_ORDER", variable[] = "VIREO_BYTE_ORDER=network";
+    if (!wide_has_both_orders(run->wide))
+        return 0;
+    if (setenv(name, strchr(variable, '=') + 1, false)) /* for jobs that this one starts */
+        return -ENOMEM;
+    return run_table_set(run, variable);
+}
+
 int run_wide_create(struct run *run, struct wide_plan *plan)
 {
     int rc = wide_create(&run->wide, plan);

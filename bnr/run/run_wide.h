@@ -14,6 +14,9 @@ struct wide_plan;
 int run_wide_create(struct run *run, struct wide_plan *plan);
 /* Bring the daemons up, and wait for them. Returns whether they are there. */
 bool run_wide_bring_up(struct run *run);
+/* They are: have the job in network byte order if their machines differ in theirs, and the user has not set that.
+ * Returns 0 or -ENOMEM. */
+int run_wide_settle_order(struct run *run);
 
 /* While that waits: whether all have been heard of, so that it will not wait any more. */
 bool run_wide_is_ready(const struct run *run);

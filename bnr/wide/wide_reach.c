@@ -38,6 +38,7 @@ void wide_reach_contact(struct wide *w, uint32_t node, struct unpacking u)
         return;
     n->cpus = unpack_u32(&u);
     char *id = unpack_text(&u, LAUNCH_ID_MAX - 16), *name = unpack_text(&u, LAUNCH_ID_MAX);
+    n->is_big_endian = unpack_u32(&u);
     if (id && name && n->cpus) {
         n->is_known = true;
         snprintf(n->id, sizeof(n->id), "%s.%u", id, (unsigned)node);
@@ -82,6 +83,15 @@ static int introduce(struct wide *w, uint32_t node)
     tree_fini(&tree);
     struct bytes *all = pack_end(&p);
     return rc ? rc : mesh_contact(w->mesh, node, all);
+}
+
+bool wide_has_both_orders(const struct wide *w)
+{
+    bool is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    for (uint32_t i = 1; i < w->plan.count; i++)
+        if (w->nodes[i].is_known && w->nodes[i].is_big_endian != is_big_endian)
+            return true;
+    return false;
 }
 
 uint32_t wide_up_count(const struct wide *w)

@@ -18,6 +18,8 @@ struct wide_settings;
 
 /* How many machines are there by now, this one included. */
 uint32_t wide_up_count(const struct wide *w);
+/* Once all are up: whether their machines, this one among them, have both byte orders. */
+bool wide_has_both_orders(const struct wide *w);
 /* Whether the daemons are all there, and know of each other. */
 bool wide_is_up(const struct wide *w);
 /* This process has stood still for so long. */

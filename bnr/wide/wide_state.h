@@ -31,7 +31,7 @@ struct wide_node {
     struct wide *wide;
     uint32_t node, cpus;
     char id[HOST_ID_MAX], name[256];
-    bool is_known, is_lost;
+    bool is_known, is_lost, is_big_endian;
     bool is_tolerant; /* some rank there goes on after failures, or did when it was lost */
     bool is_found; /* we know its address, and dial it if it does not dial us */
 };

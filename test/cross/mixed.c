@@ -2,7 +2,7 @@
 
 /*
  * An even number of ranks, at most 8, on machines of two kinds, where rank r and r ^ 1 are of different ones: a ring,
- * all basic types both ways, derived ones, collectives, a window, and a file, whose name is the argument. Types that
+ * all basic types both ways, derived ones, packed data, communicators, collectives, windows, and a file, whose name is the argument. Types that
  * hold long double are the matter of long_double.c. Run by mixed.sh.
  */
 #include <complex.h>
@@ -22,6 +22,7 @@ enum {
 };
 
 static int rank, size, peer;
+static bool memory_is_alike; /* in all processes */
 
 /* Element i of a rank: right in any type, and their sum, too. */
 static int value(int of, int i)
@@ -100,6 +101,91 @@ static void derived(void)
     CHECK(most.value == (size - 1) * 1.5 && most.at == size - 1);
 }
 
+/* What the peer has packed is passed on as it is, and the bytes of a number tell of the order. */
+static void packed(void)
+{
+    struct {
+        double real;
+        int whole;
+        short small;
+    } out = {rank + .25, -7 - rank, (short)(rank + 300)}, in = {0};
+    char bytes[64], theirs[64];
+    int at = 0, number = 1, len, first[2], orders;
+    OK(MPI_Pack(&out.real, 1, MPI_DOUBLE, bytes, sizeof(bytes), &at, MPI_COMM_WORLD));
+    OK(MPI_Pack(&out.whole, 1, MPI_INT, bytes, sizeof(bytes), &at, MPI_COMM_WORLD));
+    OK(MPI_Pack(&out.small, 1, MPI_SHORT, bytes, sizeof(bytes), &at, MPI_COMM_WORLD));
+    len = at;
+    for (int step = 0; step < 3; step++) { /* there, back as it came, and there again */
+        OK(MPI_Sendrecv(bytes, len, MPI_PACKED, peer, 3, theirs, len, MPI_PACKED, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        memcpy(bytes, theirs, sizeof(bytes));
+    }
+    at = 0;
+    OK(MPI_Unpack(bytes, len, &at, &in.real, 1, MPI_DOUBLE, MPI_COMM_WORLD));
+    OK(MPI_Unpack(bytes, len, &at, &in.whole, 1, MPI_INT, MPI_COMM_WORLD));
+    OK(MPI_Unpack(bytes, len, &at, &in.small, 1, MPI_SHORT, MPI_COMM_WORLD));
+    CHECK(in.real == peer + .25 && in.whole == -7 - peer && in.small == peer + 300);
+    first[0] = *(char *)&number, first[1] = !first[0];
+    OK(MPI_Allreduce(MPI_IN_PLACE, first, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+    orders = first[0] + first[1];
+    memory_is_alike = orders == 1;
+}
+
+/* Communicators whose members agree on contexts, colors and keys. */
+static void communicators(void)
+{
+    MPI_Comm half, between, merged, some;
+    MPI_Group all, group;
+    int sum = 0, ranks[RANKS];
+    OK(MPI_Comm_split(MPI_COMM_WORLD, rank / 2, -rank, &half));
+    CHECK(check_size(half) == 2 && check_rank(half) == (rank % 2 ? 0 : 1));
+    if (size > 2) {
+        OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank / 2 ? 1 : 3, 5, &between));
+        if (rank < 4) {
+            OK(MPI_Intercomm_merge(between, rank / 2, &merged));
+            OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, merged));
+            CHECK(sum == 6);
+            OK(MPI_Comm_free(&merged));
+        }
+        OK(MPI_Comm_free(&between));
+    }
+    OK(MPI_Comm_free(&half));
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
+    for (int r = 0; r < size; r++)
+        ranks[r] = size - 1 - r;
+    OK(MPI_Group_incl(all, size, ranks, &group));
+    OK(MPI_Comm_create_from_group(group, "vireo.mixed", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &some));
+    CHECK(check_rank(some) == size - 1 - rank);
+    OK(MPI_Bcast(&sum, 1, MPI_INT, 0, some));
+    OK(MPI_Comm_free(&some));
+    OK(MPI_Comm_create_group(MPI_COMM_WORLD, group, 9, &some));
+    OK(MPI_Barrier(some));
+    OK(MPI_Comm_free(&some));
+    OK(MPI_Group_free(&group));
+    OK(MPI_Group_free(&all));
+}
+
+/* Partitions that are sent each by itself, and notices of an agreement. */
+static void others(void)
+{
+    MPI_Request requests[2];
+    double out[4], in[4] = {0};
+    int flag = ~(1 << rank);
+    for (int i = 0; i < 4; i++)
+        out[i] = rank * 10 + i;
+    OK(MPI_Psend_init(out, 4, 1, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
+    OK(MPI_Precv_init(in, 2, 2, MPI_DOUBLE, peer, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
+    OK(MPI_Startall(2, requests));
+    for (int i = 0; i < 4; i++)
+        OK(MPI_Pready(i, requests[0]));
+    OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < 4; i++)
+        CHECK(in[i] == peer * 10 + i);
+    OK(MPI_Request_free(&requests[0]));
+    OK(MPI_Request_free(&requests[1]));
+    OK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
+    CHECK(flag == ~((1 << size) - 1));
+}
+
 /* ---- calls ---- */
 
 static void ring(void)
@@ -144,6 +230,62 @@ static void collectives(void)
     CHECK(one == (size % 4 == 2 ? 1 : 0));
 }
 
+/* Types that mix numbers, rows, elements that come back, by locks. */
+static void window_of_all(void)
+{
+    struct element {
+        int whole;
+        double real;
+    } memory[8] = {{0}}, mine[3], back[3];
+    int64_t ticket = 1, before = -1, compare = 0;
+    int64_t *counter = NULL;
+    int lengths[] = {1, 1};
+    MPI_Aint at[] = {offsetof(struct element, whole), offsetof(struct element, real)};
+    MPI_Datatype parts[] = {MPI_INT, MPI_DOUBLE}, type, whole;
+    MPI_Win win, counts;
+    OK(MPI_Type_create_struct(2, lengths, at, parts, &type));
+    OK(MPI_Type_create_resized(type, 0, sizeof(struct element), &whole));
+    OK(MPI_Type_commit(&whole));
+    for (int i = 0; i < 3; i++)
+        mine[i] = (struct element){rank * 10 + i, rank + i * .5};
+    OK(MPI_Win_create(memory, sizeof(memory), sizeof(struct element), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, peer, 0, win));
+    OK(MPI_Put(mine, 3, whole, peer, 2, 3, whole, win));
+    OK(MPI_Win_flush(peer, win));
+    OK(MPI_Get(back, 3, whole, peer, 2, 3, whole, win));
+    OK(MPI_Win_unlock(peer, win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
+    for (int i = 0; i < 3; i++) {
+        CHECK(memory[2 + i].whole == peer * 10 + i && memory[2 + i].real == peer + i * .5);
+        CHECK(back[i].whole == mine[i].whole && back[i].real == mine[i].real);
+    }
+    OK(MPI_Win_unlock(rank, win));
+    OK(MPI_Win_free(&win));
+    OK(MPI_Win_allocate(sizeof(int64_t) * 2, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &counts));
+    counter[0] = counter[1] = 0;
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock_all(0, counts));
+    for (int target = 0; target < size; target++) {
+        OK(MPI_Fetch_and_op(&ticket, &before, MPI_INT64_T, target, 0, MPI_SUM, counts));
+        OK(MPI_Win_flush(target, counts));
+        CHECK(before >= 0 && before < size);
+    }
+    before = -1;
+    ticket = 0x0102030405060708 + rank;
+    OK(MPI_Compare_and_swap(&ticket, &compare, &before, MPI_INT64_T, peer, 1, counts));
+    OK(MPI_Win_flush(peer, counts));
+    CHECK(before == 0);
+    OK(MPI_Win_unlock_all(counts));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, counts));
+    CHECK(counter[0] == size && counter[1] == 0x0102030405060708 + peer);
+    OK(MPI_Win_unlock(rank, counts));
+    OK(MPI_Win_free(&counts));
+    OK(MPI_Type_free(&type));
+    OK(MPI_Type_free(&whole));
+}
+
 static void window(void)
 {
     double memory[2] = {0, 0}, mine = rank + .25;
@@ -158,10 +300,11 @@ static void window(void)
     OK(MPI_Win_free(&win));
 }
 
-/* As it lies in memory, by a collective; then in external32, which all machines read, long double also. */
+/* As it lies in memory, by a collective: where orders differ each reads its own. Then in representations that all
+ * machines read: internal, and external32, long double also. */
 static void file(const char *name)
 {
-    int own[1000], in[1000];
+    int own[1000], in[1000], from = memory_is_alike ? peer : rank;
     long double real = rank + 1.5L, back = 0;
     MPI_File f;
     for (int i = 0; i < 1000; i++)
@@ -172,7 +315,15 @@ static void file(const char *name)
     OK(MPI_File_sync(f));
     OK(MPI_Barrier(MPI_COMM_WORLD));
     OK(MPI_File_sync(f));
-    OK(MPI_File_read_at_all(f, peer * (MPI_Offset)sizeof(own), in, 1000, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_read_at_all(f, from * (MPI_Offset)sizeof(own), in, 1000, MPI_INT, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 1000; i++)
+        CHECK(in[i] == value(from, i));
+    OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "internal", MPI_INFO_NULL));
+    OK(MPI_File_write_at_all(f, rank * 1000, own, 1000, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_sync(f));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_File_sync(f));
+    OK(MPI_File_read_at_all(f, peer * 1000, in, 1000, MPI_INT, MPI_STATUS_IGNORE));
     for (int i = 0; i < 1000; i++)
         CHECK(in[i] == value(peer, i));
     OK(MPI_File_set_view(f, 0, MPI_LONG_DOUBLE, MPI_LONG_DOUBLE, "external32", MPI_INFO_NULL));
@@ -197,8 +348,12 @@ int main(int argc, char **argv)
 #define TYPE(name, c, type, adds) exchange(type, sizeof(c), adds, fill_##name), types++;
 #include "types.inc"
     derived();
+    packed();
+    communicators();
+    others();
     collectives();
     window();
+    window_of_all();
     file(argv[1]);
     OK(MPI_Finalize());
     if (rank == 0)

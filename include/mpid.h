@@ -345,15 +345,18 @@ struct mpid_notice {
     size_t len; /* bytes of data */
 };
 
-/* Have arrived called for notices, and ended when some process has ended, in whatever way: so after all
- * that it has sent. */
-void mpid_set_notice(void (*arrived)(const struct mpid_notice *notice), void (*ended)(void));
+/* Have arrived called for notices; and look when some process has ended, in whatever way, so after all
+ * that it has sent, or mpid_is_finalizing() is true of one more. */
+void mpid_set_notice(void (*arrived)(const struct mpid_notice *notice), void (*look)(void));
 /* Send one; if the peer is lost, nothing comes of it. Returns 0, or -EMSGSIZE if it is longer than
  * MPID_NOTICE_MAX. */
 int mpid_notify(struct vc *vc, uint32_t context, uint64_t word, const void *data, size_t len);
 /* Whether a process is known to have ended, in whatever way. One of another job that cannot be reached is taken for
  * failed from then on. */
 bool mpid_is_gone(const struct mpid_gid *gid, uint32_t rank);
+/* Whether a process of this job is in mpid_end_world(), and this one is not: as one hears from those that it has a
+ * connection with. */
+bool mpid_is_finalizing(const struct mpid_gid *gid, uint32_t rank);
 
 /* ---- messages ---- */
 
@@ -486,6 +489,8 @@ void mpid_tell_unready(struct mpid_wait_report *report, const struct mpid_envelo
 /* A lock: env has the rank that holds it, and as tag the rank whose lock it is. They are the same if
  * its holder is not known. */
 void mpid_tell_lock(struct mpid_wait_report *report, const struct mpid_envelope *env);
+/* The end of the world model at that rank of it. */
+void mpid_tell_finalize(struct mpid_wait_report *report, uint32_t rank);
 /* A message that fits want. */
 void mpid_tell_probe(struct mpid_wait_report *report, const struct mpid_envelope *want);
 /* All sends of this process that are not over; a mpid_tell_fn. */

@@ -217,6 +217,12 @@ struct comm *comm_list_find(uint32_t context)
     return comm;
 }
 
+void comm_list_finalize(void)
+{
+    if (watcher)
+        watcher->finalizes();
+}
+
 void comm_list_end(void)
 {
     os_lock(&lock);

@@ -17,6 +17,7 @@ struct comm;
 struct comm_list_watch {
     void (*made)(struct comm *comm);
     void (*freed)(struct comm *comm);
+    void (*finalizes)(void); /* MPI_Finalize has begun; it may wait */
     void (*rests)(void); /* MPI has ended in this process */
 };
 void comm_list_watch(const struct comm_list_watch *watch);
@@ -39,6 +40,8 @@ typedef const char *comm_list_noted(const struct comm *comm, uint32_t number, in
 /* MPI begins: debuggers learn where the library lies that shows them queues. noted: for mpiexec's
  * report of a hang. */
 void comm_list_begin(comm_list_noted *noted);
+/* MPI_Finalize has begun, and all that other processes may need of this one's communicators is to be done. */
+void comm_list_finalize(void);
 /* MPI has ended in this process: no handle leads to a communicator any more. */
 void comm_list_end(void);
 /* Then, once no call of MPI goes on any more. */

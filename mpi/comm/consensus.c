@@ -84,22 +84,26 @@ static int note(struct consensus *c, uint32_t rank, uint32_t ballot)
     return 0;
 }
 
-static bool has_children(const struct consensus *c, uint32_t rank);
+static uint32_t lacks_below(const struct consensus *c, uint32_t rank);
 
-/* Whether this rank and all below it have spoken up for the leader's ballot, or are dead. */
-static bool has_all(const struct consensus *c, uint32_t rank)
+/* The first one of this rank and all below it that has not spoken up for the leader's ballot, and is not dead; size:
+ * there is none. */
+static uint32_t lacks(const struct consensus *c, uint32_t rank)
 {
     if (rank >= c->size)
-        return true;
+        return c->size;
     const struct consensus_heard *heard = find(c, rank);
     if (heard && heard->ballot == c->leader)
-        return true;
-    return (rank == c->rank || is_failed(c, rank)) && has_children(c, rank);
+        return c->size;
+    return rank == c->rank || is_failed(c, rank) ? lacks_below(c, rank) : rank;
 }
 
-static bool has_children(const struct consensus *c, uint32_t rank)
+static uint32_t lacks_below(const struct consensus *c, uint32_t rank)
 {
-    return rank >= c->size / 2 || (has_all(c, 2 * rank + 1) && has_all(c, 2 * rank + 2));
+    if (rank >= c->size / 2)
+        return c->size;
+    uint32_t first = lacks(c, 2 * rank + 1);
+    return first < c->size ? first : lacks(c, 2 * rank + 2);
 }
 
 static uint32_t parent(const struct consensus *c)
@@ -110,6 +114,15 @@ static uint32_t parent(const struct consensus *c)
             return rank;
     }
     return c->leader;
+}
+
+uint32_t consensus_awaited(const struct consensus *c)
+{
+    if (c->accepted)
+        return c->rank;
+    bool leads = c->leader == c->rank;
+    uint32_t lacking = leads ? lacks(c, 0) : lacks_below(c, c->rank);
+    return lacking < c->size ? lacking : leads ? c->rank : parent(c);
 }
 
 /* ---- messages up and down ---- */
@@ -160,9 +173,9 @@ static void advance(struct consensus *c)
     if (!c->has_joined)
         return;
     if (c->leader == c->rank) {
-        if (has_all(c, 0))
+        if (lacks(c, 0) == c->size)
             settle(c);
-    } else if (has_children(c, c->rank)) {
+    } else if (lacks_below(c, c->rank) == c->size) {
         speak_up(c, parent(c));
     }
 }

@@ -13,8 +13,8 @@
  * - Whoever is taken for dead is dead: it never speaks as a living member again.
  * - Every survivor learns of each death, sooner or later, and calls consensus_failed().
  * - A message between two members that live arrives.
- * - An engine stays until all survivors have a result. The result of a later agreement among the
- *   same members shows that: all of them have taken part in it.
+ * - An engine stays until all survivors have a result, and so does its member. The result of a later
+ *   agreement among the same members shows that: all of them have taken part in it.
  *
  * Survivors agree. A member that dies may have got another result than they do, and if it has told
  * them of it before, they know of two.
@@ -73,6 +73,9 @@ int consensus_take(struct consensus *c, uint32_t from, const struct consensus_me
 
 /* A member has failed: is_failed() knows more than before. */
 void consensus_failed(struct consensus *c);
+
+/* A member whose word is needed next, which may itself wait for others; this one: none. */
+uint32_t consensus_awaited(const struct consensus *c);
 
 /* The result, of count words; NULL while there is none. It never changes. */
 const uint64_t *consensus_result(const struct consensus *c);

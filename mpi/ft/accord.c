@@ -42,7 +42,7 @@ uint32_t accord_rest(const struct crew *crew, enum accord_kind kind)
 
 static uint32_t words_of(const struct crew *crew, enum accord_kind kind)
 {
-    return 1 + 2 * crew_words(crew) + accord_rest(crew, kind);
+    return kind == ACCORD_END ? 1 : 1 + 2 * crew_words(crew) + accord_rest(crew, kind);
 }
 
 static size_t length_of(uint32_t words)
@@ -276,8 +276,25 @@ static void arrived(struct crew *crew, uint32_t from, const struct mpid_notice *
 static void lost(struct crew *crew)
 {
     for (struct accord *accord = crew->accords; accord; accord = accord->next)
-        consensus_failed(&accord->consensus);
+        if (accord->kind != ACCORD_END || !crew->left)
+            consensus_failed(&accord->consensus);
     advance(crew);
+}
+
+/* ---- the end ---- */
+
+static void leave(struct crew *crew)
+{
+    const uint64_t nothing = 0;
+    struct accord *accord = crew->begun ? get(crew, crew->begun * ACCORD_ROUNDS, ACCORD_END) : NULL;
+    if (accord && accord->kind == ACCORD_END && !crew->left)
+        consensus_join(&accord->consensus, &nothing);
+}
+
+static uint32_t awaited(const struct crew *crew)
+{
+    const struct accord *accord = crew->begun ? find(crew, crew->begun * ACCORD_ROUNDS) : NULL;
+    return accord && accord->kind == ACCORD_END ? consensus_awaited(&accord->consensus) : crew->rank;
 }
 
 static void free_all(struct crew *crew)
@@ -292,7 +309,11 @@ static bool is_needed(const struct crew *crew)
 
 static __attribute__((constructor)) void begin(void)
 {
-    static const struct crew_ops ops = {
-        .arrived = arrived, .lost = lost, .free = free_all, .is_needed = is_needed};
+    static const struct crew_ops ops = {.arrived = arrived,
+                                        .lost = lost,
+                                        .leave = leave,
+                                        .awaited = awaited,
+                                        .free = free_all,
+                                        .is_needed = is_needed};
     crew_add_kind(CREW_ACCORD, &ops);
 }

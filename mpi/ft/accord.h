@@ -3,7 +3,8 @@
 /*
  * Agreements among the members of a communicator that live: mpi/comm/consensus.h over notices. All
  * members begin those of one communicator in the same order. This process takes part in one after the
- * other: so the result of one shows that every survivor has those before it, whose engines go then.
+ * other: so the result of one shows that every survivor has those before it, whose engines go then. Of the last one
+ * MPI_Finalize shows that, by one more that is about nothing. A member that sees another one beyond it knows, too.
  *
  * An agreement that comes to nothing is tried again, in rounds. What is agreed upon are words, of
  * which all members that take part get the bitwise AND:
@@ -27,6 +28,7 @@ struct request;
 enum accord_kind {
     ACCORD_AGREE = 1,
     ACCORD_SHRINK = 2,
+    ACCORD_END = 3, /* accord.c's own: all members have the results of those before, and are in MPI_Finalize */
     ACCORD_KINDS
 };
 

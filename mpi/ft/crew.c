@@ -6,6 +6,7 @@
  */
 #include "mpi/ft/crew.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,16 @@ static bool look_for_ends(struct crew *crew)
     }
     crew_update(crew);
     return any;
+}
+
+/* The members leave together, so the first one that is seen to go is needed by nobody any more. */
+static void look_for_leavers(struct crew *crew)
+{
+    for (uint32_t i = 0; i < crew->size && crew->leaves && !crew->left; i++) {
+        struct process process = process_of(crew, i);
+        bool ended = crew_bit(crew->gone, i) && !crew_bit(crew->failed, i);
+        crew->left = ended || mpid_is_finalizing(&process.gid, process.rank);
+    }
 }
 
 /* ---- making and freeing ---- */
@@ -302,16 +313,72 @@ static void arrived(const struct mpid_notice *notice)
     crew_leave();
 }
 
-static void ended(void)
+static void look(void)
 {
     crew_enter();
     for (struct crew *crew = crews; crew; crew = crew->next) {
         (void)look_for_ends(crew);
+        look_for_leavers(crew);
         for (int i = 0; i < KINDS; i++)
             if (kinds[i] && kinds[i]->lost)
                 kinds[i]->lost(crew);
     }
     crew_leave();
+}
+
+/* ---- MPI_Finalize ---- */
+
+static _Atomic uint32_t awaited; /* in the world, by this process */
+
+/* All members are of this job, and call MPI_Finalize. */
+static bool is_of_world(const struct crew *crew)
+{
+    struct mpid_gid world = group_me().gid;
+    bool is_there = true;
+    for (int i = 0; i < 2; i++) {
+        const struct group *group = crew->group[i];
+        is_there &= !group || (!group->session && !group->gids && !memcmp(&group->gid, &world, sizeof(world)));
+    }
+    return is_there;
+}
+
+static bool has_left(void *arg)
+{
+    bool left = true;
+    (void)arg;
+    crew_enter();
+    for (const struct crew *crew = crews; crew && left; crew = crew->next) {
+        for (int i = 0; i < KINDS && crew->leaves && !crew->left && left; i++) {
+            uint32_t rank = kinds[i] && kinds[i]->leave ? kinds[i]->awaited(crew) : crew->rank;
+            left = rank == crew->rank;
+            atomic_store_explicit(&awaited, process_of(crew, rank).rank, memory_order_relaxed);
+        }
+    }
+    crew_leave();
+    return left;
+}
+
+static void tell_awaited(void *arg, struct mpid_wait_report *report)
+{
+    (void)arg;
+    mpid_tell_finalize(report, atomic_load_explicit(&awaited, memory_order_relaxed));
+}
+
+/* In MPI_Finalize no process makes a connection any more, and then it is gone: before that, none of the others may need
+ * it. */
+static void leave(void)
+{
+    static const struct mpid_condition left = {.is_done = has_left, .tell = tell_awaited};
+    crew_enter();
+    for (struct crew *crew = crews; crew; crew = crew->next) {
+        crew->leaves = is_of_world(crew);
+        look_for_leavers(crew);
+        for (int i = 0; i < KINDS && crew->leaves; i++)
+            if (kinds[i] && kinds[i]->leave)
+                kinds[i]->leave(crew);
+    }
+    crew_leave();
+    mpid_wait_condition(&left, NULL);
 }
 
 /* ---- life ---- */
@@ -332,7 +399,7 @@ static void rest(void)
 /* Nothing that others need calls this module: it makes itself known. */
 static __attribute__((constructor)) void begin(void)
 {
-    static const struct comm_list_watch watch = {made, freed, rest};
+    static const struct comm_list_watch watch = {made, freed, leave, rest};
     comm_list_watch(&watch);
-    mpid_set_notice(arrived, ended);
+    mpid_set_notice(arrived, look);
 }

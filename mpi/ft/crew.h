@@ -34,6 +34,8 @@ struct crew {
     uint64_t *told;      /* revoke.c's: the members that have been told */
     uint32_t seen;       /* of the device's list of processes that have failed */
     bool revoked;
+    bool leaves;         /* this process is in MPI_Finalize, ... */
+    bool left;           /* ... and has heard that a member has needed the others no more */
     uint32_t begun, done;    /* accord.c's: agreements that this process has begun, and those that are over */
     struct accord *accords;  /* the engines, the oldest first */
     struct deed *deeds;      /* agreements of this process that are not complete, in their order */
@@ -49,7 +51,10 @@ enum { CREW_KIND_SHIFT = 56 };
 /* What the kinds do; locked. */
 struct crew_ops {
     void (*arrived)(struct crew *crew, uint32_t from, const struct mpid_notice *notice);
-    void (*lost)(struct crew *crew); /* some member is gone that was not before */
+    void (*lost)(struct crew *crew); /* some member is gone that was not before, or crew->left is new */
+    void (*leave)(struct crew *crew); /* crew->leaves is set; NULL: that is nothing to this kind */
+    /* The member that this process has to wait for before it leaves the others; its own rank: none. Where leave is. */
+    uint32_t (*awaited)(const struct crew *crew);
     void (*free)(struct crew *crew); /* NULL: nothing is to be given back */
     bool (*is_needed)(const struct crew *crew); /* though its communicator is freed; NULL: never */
 };

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/comm_list.h"
 #include "mpi/comm/context.h"
 #include "mpi/info.h"
 #include "mpi/left.h"
@@ -104,6 +105,7 @@ int init_end(void)
     if (alone)
         buffer_end(&buffer_process);
     /* Unlocked: a peer that this process waits for may wait for a session of this process. */
+    comm_list_finalize();
     mpid_end_world(alone);
     left_tell();
     unreceived_tell();

@@ -502,6 +502,8 @@ static void close_arrived(struct vc *vc, const struct chan_head *head, const voi
         vc_above->unwanted(vc);
     else if (before == VC_LEAVING)
         vc_mark_busy(vc); /* messages have waited */
+    if (!vc->foreign && vc->state == VC_REMOTE_CLOSE)
+        vc_above->finalizes();
     if (vc->foreign && vc->state == VC_REMOTE_CLOSE)
         vc_close(vc); /* the peer needs the link no more; this process may need another one */
     if (vc->foreign && vc->state == VC_CLOSED)

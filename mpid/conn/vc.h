@@ -166,6 +166,7 @@ struct vc_above {
     void (*gone)(struct vc *vc);  /* it is about to be freed */
     bool (*is_wanted)(const struct vc *vc); /* whether a send to its peer, or a receive from it, is not over */
     void (*unwanted)(struct vc *vc); /* its peer receives nothing any more */
+    void (*finalizes)(void); /* a peer of this job is in MPI_Finalize, sooner than this process */
     void (*starved)(struct vc *vc);  /* no memory to connect: its sends end */
     void (*lost)(const struct vc *vc); /* its peer is lost or out of reach, ... */
     void (*end)(struct vc *vc, enum mpid_error error); /* ... or it fails otherwise: end what goes on, ... */

@@ -387,7 +387,7 @@ void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed)
     look_again = true;
     end_receives();
     if (!device.ending)
-        notice_ended();
+        notice_look();
 }
 
 void lost_begin(void)
@@ -399,7 +399,7 @@ void lost_finish(void)
 {
     device.ending = false;
     end_receives();
-    notice_ended();
+    notice_look();
 }
 
 static void end(void)

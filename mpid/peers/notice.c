@@ -2,7 +2,7 @@
 
 /*
  * Notices: short messages of the layer above that no receive is posted for; and the news that a
- * process has ended. Both go through the queue of completions, so they come in order, one at a time,
+ * process has ended, or is about to. Both go through the queue of completions, so they come in order, one at a time,
  * and with no lock held.
  */
 #include "mpid/peers/notice.h"
@@ -27,7 +27,7 @@ struct notice {
 
 static struct {
     void (*arrived)(const struct mpid_notice *notice);
-    void (*ended)(void);
+    void (*look)(void);
 } above;
 
 static void tell(struct mpid_request *request)
@@ -37,10 +37,10 @@ static void tell(struct mpid_request *request)
     free(notice);
 }
 
-static void tell_ended(struct mpid_request *request)
+static void tell_look(struct mpid_request *request)
 {
     free(request);
-    above.ended();
+    above.look();
 }
 
 static void deliver(struct mpid_request *request, void (*done)(struct mpid_request *))
@@ -97,18 +97,18 @@ static void landed(struct vc *vc, struct landing *landing)
     deliver(&notice->request, tell);
 }
 
-void notice_ended(void)
+void notice_look(void)
 {
-    struct mpid_request *request = above.ended ? calloc(1, sizeof(*request)) : NULL;
+    struct mpid_request *request = above.look ? calloc(1, sizeof(*request)) : NULL;
     if (request)
-        deliver(request, tell_ended);
+        deliver(request, tell_look);
 }
 
-void mpid_set_notice(void (*took)(const struct mpid_notice *notice), void (*ended)(void))
+void mpid_set_notice(void (*took)(const struct mpid_notice *notice), void (*look)(void))
 {
     os_lock(&device.lock);
     above.arrived = took;
-    above.ended = ended;
+    above.look = look;
     os_unlock(&device.lock);
 }
 
@@ -140,6 +140,17 @@ bool mpid_is_gone(const struct mpid_gid *gid, uint32_t rank)
     }
     os_unlock(&device.lock);
     return gone;
+}
+
+bool mpid_is_finalizing(const struct mpid_gid *gid, uint32_t rank)
+{
+    struct chan_gid id;
+    memcpy(&id, gid, sizeof(id));
+    os_lock(&device.lock);
+    const struct vc *vc = vc_find(&id, rank);
+    bool finalizing = vc && vc->state == VC_REMOTE_CLOSE;
+    os_unlock(&device.lock);
+    return finalizing;
 }
 
 static int start(void)

@@ -4,7 +4,7 @@
 #ifndef MPID_NOTICE_H
 #define MPID_NOTICE_H
 
-/* A process has ended: tell the layer above, soon. */
-void notice_ended(void);
+/* A process has ended, or is in MPI_Finalize: have the layer above look, soon. */
+void notice_look(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include "mpid/message/rndv.h"
 #include "mpid/message/send.h"
 #include "mpid/peers/lost.h"
+#include "mpid/peers/notice.h"
 #include "mpid/peers/parted.h"
 #include "mpid/tell/facts.h"
 #include "mpid/tell/hang.h"
@@ -101,6 +102,7 @@ void rooms_connect(void)
         .gone = vc_gone,
         .is_wanted = lost_is_wanted,
         .unwanted = send_unwanted,
+        .finalizes = notice_look,
         .starved = vc_starved,
         .lost = parted_note,
         .end = vc_end,

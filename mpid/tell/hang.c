@@ -438,12 +438,20 @@ void mpid_tell_sends(void *arg, struct mpid_wait_report *report)
     vc_each_engaged(tell_sends, report);
 }
 
-static void tell_close(struct vc *vc, void *arg)
+static void put_close(struct mpid_wait_report *report, int64_t rank, const char *state)
 {
-    struct mpid_wait_report *report = arg;
     if (counts(report))
-        put(report, "A\tclose\t0\t%" PRId64 "\t-1\t-1\t0\t%s\n", world_of(vc),
-            vc_state_name((enum vc_state)vc->state));
+        put(report, "A\tclose\t0\t%" PRId64 "\t-1\t-1\t0\t%s\n", rank, state);
+}
+
+static void tell_close(struct vc *vc, void *report)
+{
+    put_close(report, world_of(vc), vc_state_name((enum vc_state)vc->state));
+}
+
+void mpid_tell_finalize(struct mpid_wait_report *report, uint32_t rank)
+{
+    put_close(report, rank, "");
 }
 
 void hang_tell_closes(void *arg, struct mpid_wait_report *report)

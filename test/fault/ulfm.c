@@ -605,6 +605,51 @@ static void inter(void)
     OK(MPI_Comm_free(&half));
 }
 
+/* ---- the last agreement ---- */
+
+/* Rank 1 has had its say, and dies before it passes the result on. Those that have the result are in MPI_Finalize by
+ * then, and those below rank 1 get the same. */
+static void last_agreed(void)
+{
+    enum { ONE = 2, MEANWHILE_US = 300000 };
+    int flag = rank ? ~0 : ONE, done = 0, rc;
+    MPI_Request request;
+    if (rank == 2)
+        OK(MPI_Recv(NULL, 0, MPI_INT, 1, TAG, world, MPI_STATUS_IGNORE));
+    OK(MPIX_Comm_iagree(world, &flag, &request));
+    if (rank == 1) {
+        for (int us = 0; us < MEANWHILE_US; us += 1000) {
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+            usleep(1000);
+        }
+        OK(MPI_Send(NULL, 0, MPI_INT, 2, TAG, world));
+        usleep(MEANWHILE_US);
+        die();
+    }
+    rc = class_of(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(rc == MPI_SUCCESS || rc == MPIX_ERR_PROC_FAILED);
+    CHECK(flag == ONE);
+}
+
+/* Rank 0 has agreed upon so much since with another rank that it has forgotten what it has agreed upon with rank 1. */
+static void forgotten(void)
+{
+    enum { MANY = 80 };
+    MPI_Comm pair, comm;
+    for (int other = 1; other < 3; other++) {
+        int is_in = rank == 0 || rank == other;
+        OK(MPI_Comm_split(world, is_in ? 0 : MPI_UNDEFINED, rank, &pair));
+        for (int i = 0; is_in && i < (other == 1 ? 1 : MANY); i++) {
+            int flag = 1;
+            OK(MPI_Comm_dup(pair, &comm));
+            OK(MPIX_Comm_agree(comm, &flag));
+            OK(MPI_Comm_free(&comm));
+        }
+        if (is_in)
+            OK(MPI_Comm_free(&pair));
+    }
+}
+
 /* ---- main ---- */
 
 static const struct scenario {
@@ -625,6 +670,8 @@ static const struct scenario {
     {"chain", chain},
     {"world_shrunk", world_shrunk},
     {"inter", inter},
+    {"last_agreed", last_agreed},
+    {"forgotten", forgotten},
 };
 
 int main(int argc, char **argv)

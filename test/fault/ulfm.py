@@ -5,7 +5,8 @@
 usage: ulfm.py MPIEXEC ULFM [SCENARIO]
 
 Nothing asks mpiexec to let the ranks go on: it does so for a program that has these functions and
-MPI_ERRORS_RETURN. Each scenario of ulfm.c, with several numbers of ranks, over shared memory, tcp, and two hosts that are pretended.
+MPI_ERRORS_RETURN. Each scenario of ulfm.c, with several numbers of ranks, over shared memory, tcp, tcp whose idle
+connections are let go, and two hosts that are pretended.
 """
 import re
 import sys
@@ -20,11 +21,13 @@ SCENARIOS = {
     "agreed": (0, [1, 2, 3, 5, 8]), "acknowledged": (1, [2, 3, 5]), "dying": (None, [2, 3, 4, 6, 8]),
     "told_by_agreement": (1, [2, 3, 5, 8]),
     "chain": (None, [2, 3, 5, 8]), "world_shrunk": (2, [3, 4, 6, 8]), "inter": (1, [3, 4, 5, 8]),
+    "last_agreed": (1, [4, 8, 16]), "forgotten": (0, [3]),
 }
 DIE = {"dying": lambda ranks: ranks // 2, "chain": lambda ranks: ranks - 1}
 LAST = {"revoke_and_die"} # whose survivors wait for no death
 REGION = {"VIREO_REGION_AFTER": "1"}  # collectives share memory from the first one on
-PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []),
+LET_GO = {"VIREO_CONNECTIONS_MOST": "1", "VIREO_CONNECTIONS_IDLE_MS": "0"}
+PLACES = [({}, []), (REGION, []), ({"VIREO_CHANNELS": "tcp,loopback"}, []), ({"VIREO_CHANNELS": "tcp,loopback", **LET_GO}, []),
           ({"VIREO_TCP_ADDRESSES": "127.0.0.1"}, ["--pretend-hosts", "2"])]  # settings, options
 
 

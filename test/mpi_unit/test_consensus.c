@@ -282,6 +282,36 @@ static void sends_few_messages(void **state)
     }
 }
 
+/* Each names the member that is to speak next: of the seven 4 has not joined, 1 waits for it, and 0 for 1. */
+static void tells_whom_it_awaits(void **state)
+{
+    static const uint32_t before[] = {1, 4, 0, 1, 1, 2, 2};
+    struct world w;
+    (void)state;
+    make(&w, 1, 7);
+    w.is_ordered = true;
+    for (uint32_t rank = 0; rank < 7; rank++)
+        if (rank != 4)
+            join(&w.members[rank]);
+    while (w.first < w.end)
+        deliver(&w);
+    for (uint32_t rank = 0; rank < 7; rank++)
+        assert_int_equal(consensus_awaited(&w.members[rank].engine), before[rank]);
+    die(&w, 1);
+    for (uint32_t rank = 0; rank < 7; rank++)
+        learn(&w, &w.members[rank], 1);
+    assert_int_equal(consensus_awaited(&w.members[0].engine), 3); /* its word is on its way */
+    while (w.first < w.end)
+        deliver(&w);
+    assert_int_equal(consensus_awaited(&w.members[0].engine), 4);
+    assert_int_equal(consensus_awaited(&w.members[3].engine), 0);
+    join(&w.members[4]);
+    settle(&w);
+    for (uint32_t rank = 0; rank < 7; rank++)
+        assert_true(rank == 1 || consensus_awaited(&w.members[rank].engine) == rank);
+    end(&w);
+}
+
 static void refuses_what_no_member_sends(void **state)
 {
     struct world w;
@@ -309,6 +339,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_while_members_die),
         cmocka_unit_test(sends_few_messages),
+        cmocka_unit_test(tells_whom_it_awaits),
         cmocka_unit_test(refuses_what_no_member_sends),
     };
     if (argc != 3)

@@ -148,7 +148,7 @@ static void on_notice(const struct mpid_notice *notice)
     memcpy(last_bytes, notice->data, notice->len);
 }
 
-static void on_end(void)
+static void on_look(void)
 {
     notices += 100;
 }
@@ -159,7 +159,7 @@ static void test_notices(void **state)
     (void)state;
     void *token;
     notices = 0;
-    mpid_set_notice(on_notice, on_end);
+    mpid_set_notice(on_notice, on_look);
     beneath_arrive(LOW, packet_head(PACKET_NOTICE, 48, 9), "bytes", 5);
     assert_int_equal(notices, 0);
     (void)mpid_progress();
@@ -178,6 +178,21 @@ static void test_notices(void **state)
     assert_int_equal(beneath_vc(LOW)->state, VC_OPEN);
     assert_null(place_for(PACKET_NOTICE, MPID_NOTICE_MAX + 1, &token));
     assert_int_equal(beneath_vc(LOW)->state, VC_FAILED);
+    mpid_set_notice(NULL, NULL);
+}
+
+/* The layer above is to look where a peer is in MPI_Finalize. */
+static void test_finalizing(void **state)
+{
+    const struct mpid_gid *gid = (const struct mpid_gid *)&beneath_vc(LOW)->peer.gid;
+    (void)state;
+    notices = 0;
+    mpid_set_notice(on_notice, on_look);
+    assert_false(mpid_is_finalizing(gid, LOW));
+    beneath_arrive(LOW, packet_head(PACKET_CLOSE, 0, 0), NULL, 0);
+    (void)mpid_progress();
+    assert_int_equal(notices, 100);
+    assert_true(mpid_is_finalizing(gid, LOW) && !mpid_is_finalizing(gid, HIGH));
     mpid_set_notice(NULL, NULL);
 }
 
@@ -267,6 +282,7 @@ int main(void)
         DEVICE_TEST(test_no_place),
         DEVICE_TEST(test_never_in_place),
         DEVICE_TEST(test_notices),
+        DEVICE_TEST(test_finalizing),
         DEVICE_TEST(test_notice_waits),
         DEVICE_TEST(test_taken),
         cmocka_unit_test(test_turned),

@@ -4,6 +4,7 @@
  * performance variables count. */
 #include <errno.h>
 #include <jansson.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,6 +228,20 @@ static void write_json(const struct rank_line *lines, int count, const char *pat
     json_decref(all);
 }
 
+/* The machines of a job may differ in their byte order. */
+static void gather(const struct rank_line *mine, struct rank_line *all, MPI_Comm comm)
+{
+    const int lengths[] = {FIGURES, sizeof(mine->host)};
+    const MPI_Aint at[] = {offsetof(struct rank_line, figures), offsetof(struct rank_line, host)};
+    const MPI_Datatype types[] = {MPI_DOUBLE, MPI_CHAR};
+    MPI_Datatype line;
+    if (PMPI_Type_create_struct(2, lengths, at, types, &line))
+        return;
+    PMPI_Type_commit(&line);
+    PMPI_Gather(mine, 1, line, all, 1, line, 0, comm);
+    PMPI_Type_free(&line);
+}
+
 void summary_report(MPI_Comm comm, const char *path, double elapsed, const double *seconds,
                     uint64_t calls)
 {
@@ -247,7 +262,7 @@ void summary_report(MPI_Comm comm, const char *path, double elapsed, const doubl
     if (rank == 0)
         all = calloc((size_t)size, sizeof(*all));
     if (rank || all)
-        PMPI_Gather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, 0, comm);
+        gather(&mine, all, comm);
     if (!all)
         return;
     print(all, size);

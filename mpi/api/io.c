@@ -347,7 +347,8 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
  * disp: byte where the view begins; MPI_DISPLACEMENT_CURRENT with MPI_MODE_SEQUENTIAL
  * etype: unit of offsets
  * filetype: made of etype, shows parts of the file; repeated from disp on
- * datarep: "native", "internal", "external32", or one of MPI_Register_datarep
+ * datarep: "native" (as in memory), "internal" (as in memory; the same on all machines of a job, if these differ in their
+ *   byte order), "external32", or one of MPI_Register_datarep
  * info: hints as in doc/io.md, or MPI_INFO_NULL
  *
  * MPI_ERR_TYPE: a type is none or not committed.

@@ -2,7 +2,7 @@
 
 /*
  * Packing into and out of user buffers (MPI-5.0 5.2). Packed data are the data bytes as they are
- * in memory, one after the other; or, packed as external32, the same on every host (5.3).
+ * in memory, or turned (mpi/type/type_turn.h), one after the other; or, packed as external32, the same on every host (5.3).
  */
 
 #include <limits.h>
@@ -64,7 +64,7 @@ static int check_room(const char *function, const struct packed *packed, MPI_Cou
  * Copy elements into a buffer, one after the other without gaps.
  *
  * Packed data may be sent as MPI_PACKED, or unpacked by MPI_Unpack. The bytes are as they are
- * in memory.
+ * in memory; in a job of network byte order, as one whose machines differ in theirs, numbers are in that.
  *
  * inbuf (in): the data to pack
  * incount: number of elements, 0 or more

@@ -190,7 +190,7 @@ static int exchange_blocks(const struct agree *who, enum agree_unit unit, const 
 /* A few words, in network byte order: the other leader's job may have another order. */
 static int exchange_words(int pipe, const uint64_t *out, uint64_t *in, size_t len)
 {
-    uint64_t words[AGREE_VALUES + 1];
+    uint64_t words[AGREE_VALUES + 1] = {0};
     size_t count = len / sizeof(*words);
     for (size_t i = 0; i < count; i++)
         words[i] = htobe64(out[i]);

@@ -25,8 +25,8 @@ CYCLES_MOST = 2000
 CYCLES = int(rest[0]) if rest else CYCLES_MOST if os.environ.get("VIREO_TEST_FULL") else 50
 SHARED_MAX_KB = 2 * 512 + 64 # the pages of a rank's rings of letters (bnr/host/table.h) are there once they have been used
 mark = f"VIREO_TEST_CYCLES={os.getpid()}"
-# A sanitizer keeps what is freed for a while, and MALLOC_PERTURB_ writes to whole blocks of which pages were not in use:
-# both look like growth.
+# A sanitizer keeps freed memory for a while, and MALLOC_PERTURB_ writes to pages of blocks that nothing has used: both look
+# like growth.
 quiet = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0",
          "MALLOC_PERTURB_": "0"}
 failed = 0

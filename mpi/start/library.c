@@ -59,7 +59,7 @@ static __attribute__((constructor)) void watch_forks(void)
 int library_enter(enum mpid_model model, bool threads, char *why, size_t size)
 {
     size_t request_size = sizeof(struct request) - offsetof(struct request, dev);
-    if (os_settings_load(why, size) || os_turn_begin(why, size))
+    if (os_settings_load(why, size) || (!users && os_turn_begin(why, size)))
         return -1;
     threads = world_decide(threads);
     if (threads && !os_lock_enabled)

@@ -59,7 +59,6 @@ static void ask_own(const struct own *own, MPI_Comm comm)
     int len = sizeof(text), flag = 0, of = -1;
     void *value;
     MPI_Errhandler handler[2];
-    MPI_Info set;
     OK(MPI_Info_get_string(own->info, "key", &len, text, &flag));
     CHECK(flag && len == 6 && !strcmp(text, "value"));
     OK(MPI_Info_get_nkeys(own->info, &len));
@@ -70,8 +69,6 @@ static void ask_own(const struct own *own, MPI_Comm comm)
     OK(MPI_Error_class(own->code, &of));
     OK(MPI_Error_string(own->code, text, &len));
     CHECK(of == own->code && !strcmp(text, "mine"));
-    OK(MPI_Session_get_pset_info(own->session, "vireo://app/0", &set));
-    OK(MPI_Info_free(&set));
     OK(MPI_Comm_get_name(comm, text, &len));
     CHECK(len == 3 && !strcmp(text, "own"));
     OK(MPI_Comm_get_attr(comm, none, &value, &flag));

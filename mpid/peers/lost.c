@@ -292,7 +292,7 @@ static void look_for_others(void)
     while (device.apart < size && way == CONNECT_NO_WAY) {
         bool other = is_other(device.apart);
         way = other ? connect_way_to(device.apart) : CONNECT_NO_WAY;
-        if (other && device.first_apart == size)
+        if (other && way == CONNECT_NO_WAY && device.first_apart == size)
             device.first_apart = device.apart;
         device.apart += way == CONNECT_NO_WAY;
     }

@@ -312,7 +312,7 @@ void mpid_set_failed(void (*contexts_of)(const struct mpid_gid *gid, uint32_t ra
 /* Tell the index-th process that has failed. Returns whether there is one. */
 bool mpid_failed(int index, struct mpid_gid *gid, uint32_t *rank);
 /* The error of a complete request. A peer that nobody reaches may just have died: that is waited for, at most
- * 300 ms, and is MPID_LOST. */
+ * 300 ms and 8 ms for each rank of this host, and is MPID_LOST. */
 enum mpid_error mpid_why(const struct mpid_request *request);
 /* Whether the others go on if this process fails, or are ended, as at first. */
 void mpid_tolerate(bool on);

@@ -24,7 +24,7 @@
 #include "os/hash.h"
 #include "os/log.h"
 
-enum { CAUSE_MS = 1000, UNREACHED_MS = 300 };
+enum { CAUSE_MS = 1000, UNREACHED_MS = 300, UNREACHED_RANK_MS = 8 }; /* the last: for each rank of this host */
 
 /* A context in which nothing goes on any more. */
 struct failed_context {
@@ -71,7 +71,8 @@ static void find_unexplained(struct vc *vc, void *arg)
 
 enum mpid_error mpid_why(const struct mpid_request *request)
 {
-    uint64_t until_ns = os_now_ns() + UNREACHED_MS * 1000000ull;
+    uint64_t most_ms = UNREACHED_MS + (uint64_t)device.env.local_ranks * UNREACHED_RANK_MS;
+    uint64_t until_ns = os_now_ns() + most_ms * 1000000u;
     const struct vc *vc = request->vc;
     enum mpid_error error = (enum mpid_error)request->error;
     while (error == MPID_UNREACHABLE && vc && os_now_ns() < until_ns) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "include/bnr.h"
+#include "os/clock.h"
 #include "os/settings.h"
 
 struct beneath beneath;
@@ -216,7 +217,7 @@ int BNR_Progress(int *did_work)
         *did_work = 0;
     if (beneath.ends_elsewhere)
         memcpy(&event.gid, &beneath_other, sizeof(event.gid));
-    if (beneath.end) {
+    if (beneath.end && os_now_ns() >= beneath.end_ns) {
         beneath.end = 0;
         on_event(&event, NULL);
     }

@@ -72,6 +72,7 @@ extern struct beneath {
     bool ends_well;               /* the next end is one after MPI_Finalize */
     bool ends_early;              /* and before MPI_Init */
     int end;                      /* 1 + the rank whose end BNR_Progress() tells of next */
+    uint64_t end_ns;              /* when it does so, at the soonest */
     bool ends_elsewhere;          /* it is of the other group */
 } beneath;
 

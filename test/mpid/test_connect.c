@@ -269,6 +269,35 @@ static void test_refused_by_a_no(void **state)
     refuse_both(CHAN_REFUSE_UNABLE, CHAN_REFUSE_UNKNOWN, VC_FAILED);
 }
 
+enum { MANY = 100, TOLD_NS = 600000000 };
+
+static int start_many(void **state)
+{
+    beneath_ranks = MANY;
+    return device_start(state);
+}
+
+static int stop_many(void **state)
+{
+    int rc = stop(state);
+    beneath_ranks = BENEATH_RANKS;
+    return rc;
+}
+
+/* Many ranks of one host keep the launcher busy: that a peer is out of reach is told once its death would be known. */
+static void test_death_told_late(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_refuse(HIGH, CHAN_REFUSE_UNABLE);
+    assert_state(HIGH, VC_FAILED);
+    assert_int_equal(request.error, MPID_UNREACHABLE);
+    beneath.end = HIGH + 1;
+    beneath.end_ns = os_now_ns() + TOLD_NS;
+    assert_int_equal(mpid_why(&request), MPID_LOST);
+}
+
 /* Without an answer to one of the two it may, until it finalizes. */
 static void test_refused_by_one(void **state)
 {
@@ -540,6 +569,7 @@ int main(void)
         DEVICE_TEST(test_crossing_in_vain), DEVICE_TEST(test_closed_to_sessions),  DEVICE_TEST(test_failed_there),
         DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),
         DEVICE_TEST(test_failed_before_open),
+        cmocka_unit_test_setup_teardown(test_death_told_late, start_many, stop_many),
         DEVICE_TEST(test_refused_by_one),    DEVICE_TEST(test_both_listen_late),
         DEVICE_TEST(test_listens_late_meanwhile),
         NEWS_TEST(test_news_of_card),        NEWS_TEST(test_news_of_leaving),

@@ -9,8 +9,9 @@
  * peer, by the process manager, to dial it, and accepts it whichever of the two is higher; the
  * lower of two that cross, which is refused, dials again until it is let in or the other's
  * connection comes. A process whose every attempt has failed gives up where the peer says that it
- * cannot dial either, unless each of them was answered by a no; or, where the process manager
- * brings no such word, after as long as the connect timeout.
+ * cannot dial either. Where the process manager brings no such word, it gives up after as long as
+ * the connect timeout, or at once if each attempt was answered by a no. A manager that brings words
+ * and tells of deaths is waited for after a no, too: a process that has just died refuses as well.
  *
  * Nothing else here has a deadline: a peer that computes answers when it comes back to
  * MPI, and the end of its process is an event.
@@ -155,6 +156,17 @@ static bool may_be_asked(const struct opening *opening)
     return false;
 }
 
+/* Whether the peer may make the connection. If a no has answered each attempt, it has perhaps just died: a process manager
+ * that brings words and tells of deaths brings either the peer's answer or news of its end. */
+static bool may_call(const struct opening *opening)
+{
+    const unsigned long long wanted = BNR_CAP_XCAST | BNR_CAP_EVENTS;
+    unsigned long long caps = 0;
+    if (may_be_asked(opening))
+        return true;
+    return opening->tried && !opening->lacks_memory && !BNR_Query_caps(&caps) && (caps & wanted) == wanted;
+}
+
 /* The peer alone can make the connection: until it does, or says that it cannot, if the request
  * reaches it. */
 static void await_call(struct vc *vc)
@@ -200,7 +212,7 @@ static void give_up(struct vc *vc)
         vc_abandon(vc);
     } else if (vc->foreign && (may_be_asked(vc->opening) || vc->opening->is_unknown) && try_all_later(vc)) {
         return;
-    } else if (!vc->foreign && may_be_asked(vc->opening) && !vc->opening->is_stuck) {
+    } else if (!vc->foreign && !vc->opening->is_stuck && may_call(vc->opening)) {
         vc_event(vc, VC_LINKED);
         await_call(vc);
     } else if (vc->opening->lacks_memory) {

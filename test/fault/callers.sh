@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Processes that cannot accept all who call them over tcp: the job ends, with a sentence, and does not hang.
+# Processes that cannot accept all who call them over tcp: they call, or the job ends with a sentence, and does not hang.
 # Run as: sh callers.sh MPIEXEC CALLERS DENY
 . "$(dirname "$0")/../bnr/lib.sh"
 callers=$2 deny=$3
@@ -21,7 +21,9 @@ job "a rank has too few descriptors for those who call it" error '[ "$BNR_RANK" 
 holds "and the cure is named" "$(cat err)" "ulimit -n"
 if "$deny" accept4=ENOSYS -- true; then
     job "accept4 is unknown" 0 "[ \"\$BNR_RANK\" != 0 ] || exec '$deny' accept4=ENOSYS -- \"\$0\";"
-    job "nobody can be accepted" error "[ \"\$BNR_RANK\" != 0 ] || exec '$deny' accept4=EPERM accept=EPERM -- \"\$0\";"
+    job "a rank can accept nobody: it calls" 0 "[ \"\$BNR_RANK\" != 0 ] || exec '$deny' accept4=EPERM accept=EPERM -- \"\$0\";"
+    job "nor can those whom it calls" error "exec '$deny' accept4=EPERM accept=EPERM -- \"\$0\";"
+    same "by one error" "$(grep -c "no channel leads" err)" 1
     holds "and the cure is named" "$(cat err)" "must allow accept4"
 else
     echo "skipped: seccomp is not allowed here"

@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { TAG = 7, GIVE_UP_S = 30 };
+enum { TAG = 7, GIVE_UP_S = 30, LATE_US = 1000000 };
 
 static int rank, size;
 static MPI_Comm world; /* a copy, with MPI_ERRORS_RETURN */
@@ -214,6 +215,61 @@ static void two(void)
     OK(MPI_Wait(&any, &status));
     MPI_Comm made;
     FAILS(MPIX_ERR_PROC_FAILED, MPI_Comm_dup(world, &made));
+}
+
+/* ---- a launcher that tells late ---- */
+
+/* Wait until a process is in a state, as ps has it, or is gone. */
+static void await_state(pid_t pid, char wanted)
+{
+    char path[64], state = '?';
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    while (state != wanted) {
+        FILE *file = fopen(path, "r");
+        if (!file)
+            return;
+        if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            state = wanted; /* it has just gone */
+        fclose(file);
+        usleep(100);
+    }
+}
+
+/* Stop a process, which a child of ours lets go on after a while. Returns the child. */
+static pid_t stop_for_a_while(pid_t pid)
+{
+    CHECK(pid > 1 && !kill(pid, SIGSTOP));
+    await_state(pid, 'T');
+    pid_t child = fork();
+    if (!child) {
+        usleep(LATE_US);
+        _exit(kill(pid, SIGCONT) ? 1 : 0);
+    }
+    CHECK(child > 0);
+    return child;
+}
+
+/* The last one dies while the process that would tell of it is stopped. Whoever meets it for the first time then waits
+ * for the word of its end. */
+static void told_late(void)
+{
+    int last = size - 1, pids[2] = {(int)getpid(), (int)getppid()}, status = 0;
+    pid_t child = 0;
+    if (rank == last) {
+        OK(MPI_Send(pids, 2, MPI_INT, 0, TAG, world));
+        OK(MPI_Recv(NULL, 0, MPI_INT, 0, TAG, world, MPI_STATUS_IGNORE));
+        die();
+    }
+    if (rank == 0) {
+        OK(MPI_Recv(pids, 2, MPI_INT, last, TAG, world, MPI_STATUS_IGNORE));
+        child = stop_for_a_while(pids[1]);
+        OK(MPI_Send(NULL, 0, MPI_INT, last, TAG, world));
+        await_state(pids[0], 'Z');
+    }
+    meet(world, last);
+    FAILS(MPIX_ERR_PROC_FAILED, MPI_Ssend(&rank, 1, MPI_INT, last, TAG, world));
+    await_failures(world, 1);
+    CHECK(!child || (waitpid(child, &status, 0) == child && status == 0));
 }
 
 /* ---- revoking ---- */
@@ -659,6 +715,7 @@ static const struct scenario {
     {"known", known},
     {"order", order},
     {"two", two},
+    {"told_late", told_late},
     {"revoked", revoked},
     {"interrupted", interrupted},
     {"crossing", crossing},

@@ -15,7 +15,7 @@ import job
 
 # scenario: the ranks that die, or None: as DIE says; the numbers of ranks
 SCENARIOS = {
-    "known": (1, [3, 4]), "order": (1, [3, 5]), "two": (2, [4, 5]),
+    "known": (1, [3, 4]), "order": (1, [3, 5]), "two": (2, [4, 5]), "told_late": (1, [3, 8]),
     "revoked": (0, [2, 3, 5, 8]), "interrupted": (0, [2, 3, 5]), "crossing": (0, [2, 3, 5]),
     "revoke_and_die": (2, [4, 6, 8]),
     "agreed": (0, [1, 2, 3, 5, 8]), "acknowledged": (1, [2, 3, 5]), "dying": (None, [2, 3, 4, 6, 8]),

@@ -238,7 +238,7 @@ int BNR_Fence(BNR_Group g)
 
 int BNR_Query_caps(unsigned long long *caps)
 {
-    *caps = BNR_CAP_LAZYGET | (beneath.hears ? BNR_CAP_XCAST : 0);
+    *caps = BNR_CAP_LAZYGET | (beneath.hears ? BNR_CAP_XCAST : 0) | (beneath.tells ? BNR_CAP_EVENTS : 0);
     return BNR_SUCCESS;
 }
 

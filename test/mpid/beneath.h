@@ -53,6 +53,7 @@ extern struct beneath {
     int refusal;                  /* what link() returns, if not 0 */
     enum chan_stage stage;        /* of all links by the first channel that are not open */
     bool hears;                   /* BNR_Xcast() works */
+    bool tells;                   /* the process manager says that it tells of ends */
     int word[BENEATH_RANKS];      /* the last that it was to bring to a rank */
     int words;                    /* all of them */
     int notice_from, notice;      /* 1 + the rank whose word BNR_Progress() tells of next */

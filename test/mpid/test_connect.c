@@ -262,11 +262,100 @@ static void refuse_both(enum chan_answer first, enum chan_answer second, enum vc
     assert_int_equal(request.error, after == VC_FAILED ? MPID_UNREACHABLE : MPID_LOST);
 }
 
-/* A peer that has said no to all does not come itself, and is not waited for. */
+/* A peer that has said no to all does not come itself, and is not waited for where nothing tells of its end. */
 static void test_refused_by_a_no(void **state)
 {
     (void)state;
     refuse_both(CHAN_REFUSE_UNABLE, CHAN_REFUSE_UNKNOWN, VC_FAILED);
+}
+
+/* Start a send that both channels refuse for certain, where words are brought and ends are told. */
+static void refuse_for_certain(struct mpid_request *request)
+{
+    beneath.hears = beneath.tells = true;
+    beneath.second_fit = CHAN_MAYBE;
+    assert_int_equal(send_word(HIGH, 0, request), MPID_STARTED);
+    beneath_refuse(HIGH, CHAN_REFUSE_UNABLE);
+    beneath_refuse(HIGH, CHAN_REFUSE_UNABLE);
+}
+
+/* The port of a process that has just died says no as well: its end is told, sooner or later. */
+static void test_refused_by_the_dead(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    assert_int_equal(os_setting_put(OS_SETTING_CONNECT_TIMEOUT_MS, "1"), 0);
+    refuse_for_certain(&request);
+    assert_state(HIGH, VC_CONNECTING);
+    assert_int_equal(beneath.word[HIGH], STUCK);
+    uint64_t from_ns = os_now_ns();
+    while (os_now_ns() - from_ns < 20000000u)
+        (void)mpid_progress();
+    assert_state(HIGH, VC_CONNECTING);
+    beneath_end(HIGH);
+    assert_state(HIGH, VC_FAILED);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_LOST);
+}
+
+/* One that lives, and can accept nobody, dials. */
+static void test_refused_and_dialed(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    refuse_for_certain(&request);
+    assert_int_equal(beneath_ask(HIGH), CHAN_ACCEPT);
+    beneath_open(HIGH);
+    assert_sent(&request);
+}
+
+/* Or it says that it cannot dial either. The two words are all. */
+static void test_refused_and_stuck(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    refuse_for_certain(&request);
+    assert_state(HIGH, VC_CONNECTING);
+    beneath_notify(HIGH, STUCK);
+    assert_state(HIGH, VC_FAILED);
+    assert_true(mpid_is_complete(&request));
+    assert_int_equal(request.error, MPID_UNREACHABLE);
+    assert_int_equal(beneath.word[HIGH], FAILED);
+    int words = beneath.words;
+    beneath_notify(HIGH, FAILED);
+    assert_int_equal(beneath.words, words);
+}
+
+/* It has said so before our last attempt was refused: then nobody waits. */
+static void test_stuck_and_refused(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.hears = beneath.tells = true;
+    beneath.second_fit = CHAN_MAYBE;
+    assert_int_equal(send_word(HIGH, 0, &request), MPID_STARTED);
+    beneath_refuse(HIGH, CHAN_REFUSE_UNABLE);
+    beneath_notify(HIGH, STUCK);
+    assert_state(HIGH, VC_CONNECTING);
+    beneath_refuse(HIGH, CHAN_REFUSE_UNABLE);
+    assert_state(HIGH, VC_FAILED);
+    assert_int_equal(request.error, MPID_UNREACHABLE);
+    assert_int_equal(beneath.words, 1);
+    assert_int_equal(beneath.word[HIGH], FAILED);
+}
+
+/* A process without memory to connect tries again with its next send, and asks nobody. */
+static void test_refused_without_memory(void **state)
+{
+    (void)state;
+    struct mpid_request request;
+    beneath.hears = beneath.tells = true;
+    beneath.fit = CHAN_YES;
+    beneath.refusal = -ENOMEM;
+    (void)send_word(HIGH, 0, &request);
+    assert_int_equal(request.error, MPID_NO_MEMORY);
+    assert_state(HIGH, VC_UNBOUND);
+    assert_int_equal(beneath.words, 0);
 }
 
 enum { MANY = 100, TOLD_NS = 600000000 };
@@ -569,6 +658,9 @@ int main(void)
         DEVICE_TEST(test_crossing_in_vain), DEVICE_TEST(test_closed_to_sessions),  DEVICE_TEST(test_failed_there),
         DEVICE_TEST(test_failed_here),       DEVICE_TEST(test_refused_by_a_no),
         DEVICE_TEST(test_failed_before_open),
+        DEVICE_TEST(test_refused_by_the_dead), DEVICE_TEST(test_refused_and_dialed),
+        DEVICE_TEST(test_refused_and_stuck), DEVICE_TEST(test_stuck_and_refused),
+        DEVICE_TEST(test_refused_without_memory),
         cmocka_unit_test_setup_teardown(test_death_told_late, start_many, stop_many),
         DEVICE_TEST(test_refused_by_one),    DEVICE_TEST(test_both_listen_late),
         DEVICE_TEST(test_listens_late_meanwhile),

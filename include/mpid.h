@@ -423,6 +423,11 @@ static inline void mpid_recv(struct mpid_request *request, struct vc *from,
     mpid_start_recv(request);
 }
 
+/* The caller does nothing but wait for this receive from any process, until it gives NULL. So it ends, as that from a
+ * process that has ended, once all others that might send have, also if they have left properly; unless another thread
+ * of this process may send to itself. */
+void mpid_await_alone(struct mpid_request *request);
+
 /* A look for a message. */
 struct mpid_probe {
     struct mpid_envelope want;

@@ -159,5 +159,12 @@ int p2p_recv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Dataty
         return MPI_SUCCESS;
     }
     int rc = start_recv(from, buf, count, type, NULL, &request);
-    return __builtin_expect(rc, 0) ? rc : p2p_finish(request, status);
+    if (__builtin_expect(rc, 0))
+        return rc;
+    if (from->peer != MPI_ANY_SOURCE)
+        return p2p_finish(request, status);
+    mpid_await_alone(&request->dev);
+    rc = p2p_finish(request, status);
+    mpid_await_alone(NULL);
+    return rc;
 }

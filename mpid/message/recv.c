@@ -445,7 +445,7 @@ static inline int look(struct mpid_probe *probe, bool once)
             probe->message = (struct mpid_message *)u;
         }
     } else if (__builtin_expect(device.any_lost, 0) &&
-               (probe->error = lost_why(probe->from, &probe->want))) {
+               (probe->error = lost_why(probe->from, &probe->want, !once))) {
         outcome = MPID_NONE_CAN_COME;
     }
     os_unlock(&device.lock);

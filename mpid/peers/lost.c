@@ -36,6 +36,7 @@ struct failed_context {
 void (*lost_end_sends)(uint32_t context);
 
 static struct failed_context *failed_contexts;
+static const struct mpid_request *awaited; /* the receive of mpid_await_alone() */
 static bool any_parted; /* a process of another job has parted from this one, and has gone */
 
 /* ---- known losses ---- */
@@ -129,6 +130,7 @@ enum mpid_error lost_context(uint32_t context)
 /* The search for a context's communicator: the nearest one, whose first context is not above. */
 struct senders {
     uint32_t context, best; /* best: that of the nearest one so far, plus one */
+    bool waits; /* nobody in MPI_Finalize counts */
     bool left;
 };
 
@@ -137,13 +139,21 @@ static bool is_self(const struct chan_gid *gid, uint32_t rank)
     return rank == device.env.rank && device_is_own_group(gid);
 }
 
+/* Whether the peer sends nothing any more: it is lost, or in MPI_Finalize, and all that it has sent before has come. */
+static bool is_silent(const struct vc *vc)
+{
+    return vc_is_lost(vc) || vc_is_shut(vc);
+}
+
 /* Whether a process can send, as far as is known. Of other groups only the ends are. */
-static bool can_send(const struct chan_gid *gid, uint32_t rank)
+static bool can_send(const struct chan_gid *gid, uint32_t rank, bool waits)
 {
     if (device.alone && device_is_own_group(gid))
         return false;
     const struct vc *vc = vc_find(gid, rank);
-    return vc ? !vc_is_lost(vc) : !ended_has(gid, rank);
+    if (!vc)
+        return !ended_has(gid, rank);
+    return waits ? !is_silent(vc) : !vc_is_lost(vc);
 }
 
 static bool find_senders(void *arg, const struct mpid_comm_view *view)
@@ -163,39 +173,45 @@ static bool find_senders(void *arg, const struct mpid_comm_view *view)
         if (is_self(&gid, process.rank))
             continue;
         any = true;
-        senders->left = can_send(&gid, process.rank);
+        senders->left = can_send(&gid, process.rank, senders->waits);
     }
     senders->left |= !any; /* then it is this process that sends */
     return false;
 }
 
 /* Whether a message may still come to a receive from any process. If all others have ended
- * properly, this process may still send to itself. */
-static bool may_come(uint32_t context)
+ * properly, this process may still send to itself, unless its only thread waits for that message. */
+static bool may_come(uint32_t context, bool waits)
 {
-    struct senders senders = {.context = context, .left = true};
-    if ((ended_failed_count() || device.alone || any_parted) && device.each_comm)
+    struct senders senders = {.context = context, .waits = waits && !os_lock_enabled, .left = true};
+    bool counts = ended_failed_count() || device.alone || any_parted || senders.waits;
+    if (counts && device.each_comm)
         device.each_comm(find_senders, &senders);
     return senders.left;
 }
 
-enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want)
+enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want, bool waits)
 {
     enum mpid_error error = lost_context(want->context);
     if (error)
         return error;
-    if (from && vc_is_lost(from))
+    if (from && is_silent(from))
         return vc_error(from);
-    if (from || may_come(want->context))
+    if (from || may_come(want->context, waits))
         return MPID_OK;
     return device.alone ? MPID_UNREACHABLE : MPID_LOST;
 }
 
 /* ---- receives ---- */
 
+static enum mpid_error why_lost(const struct mpid_request *request)
+{
+    return lost_why(request->vc, &request->place.env, request == awaited);
+}
+
 void lost_check_posted(struct mpid_request *request)
 {
-    enum mpid_error error = lost_why(request->vc, &request->place.env);
+    enum mpid_error error = why_lost(request);
     if (!error || !match_unpost(&device.match, request))
         return;
     request->error = (uint8_t)error;
@@ -205,7 +221,7 @@ void lost_check_posted(struct mpid_request *request)
 static bool is_lost(const struct mpid_request *request, void *arg)
 {
     (void)arg;
-    return lost_why(request->vc, &request->place.env) != MPID_OK;
+    return why_lost(request) != MPID_OK;
 }
 
 /* End the posted receives that nothing can come to any more. A process is lost once, so all are
@@ -219,15 +235,30 @@ static void end_receives(void)
     while (list) {
         struct mpid_request *request = list;
         list = request->next;
-        request->error = (uint8_t)lost_why(request->vc, &request->place.env);
+        request->error = (uint8_t)why_lost(request);
         car_complete(request);
     }
     wake_all(); /* probes wait, too */
 }
 
+void mpid_await_alone(struct mpid_request *request)
+{
+    if (os_lock_enabled)
+        return;
+    awaited = request;
+    if (request && device.any_lost)
+        lost_check_posted(request);
+}
+
 void lost_vc(void)
 {
     end_receives();
+}
+
+void lost_finalizes(void)
+{
+    end_receives();
+    notice_look();
 }
 
 struct wanted {

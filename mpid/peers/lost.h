@@ -16,8 +16,9 @@
 
 struct vc;
 
-/* Why no message can come that fits want, or MPID_OK. from: as of mpid_recv(). */
-enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want);
+/* Why no message can come that fits want, or MPID_OK. from: as of mpid_recv(); waits: the caller does nothing but wait
+ * for it. */
+enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want, bool waits);
 /* End a receive just posted, if no message can come any more. */
 void lost_check_posted(struct mpid_request *request);
 /* The process has waited for a while: see that it waits for none that no channel leads to. */
@@ -28,6 +29,7 @@ void lost_remove_vc(struct vc *vc);
 /* How what begins in a context that has failed ends; MPID_OK: it has not failed. */
 enum mpid_error lost_context(uint32_t context);
 void lost_vc(void); /* a connection has failed */
+void lost_finalizes(void); /* a peer of this job is in MPI_Finalize, sooner than this process */
 bool lost_is_wanted(const struct vc *vc); /* whether a send to that process, or a receive from it, is not over */
 /* A process has ended, or one of another job has gone; failed: otherwise than by MPI_Finalize (mpid/conn/foreign.h). */
 void lost_process(const struct chan_gid *gid, uint32_t rank, bool failed);

@@ -102,7 +102,7 @@ void rooms_connect(void)
         .gone = vc_gone,
         .is_wanted = lost_is_wanted,
         .unwanted = send_unwanted,
-        .finalizes = notice_look,
+        .finalizes = lost_finalizes,
         .starved = vc_starved,
         .lost = parted_note,
         .end = vc_end,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "regions.h"
 
 enum { FIRST = 12, STARTS = 3, MOST = 120000, LONGEST = 1200000, BLOCK = 300000, FORMS = 3 };
 enum { LONG = 1 << 20, LONG_BLOCK = 1 << 18 /* ints: what is longer goes by messages */ };
@@ -143,6 +144,8 @@ static void others(int kind, int few, int many)
 
 int main(int argc, char **argv)
 {
+    if (no_regions())
+        return 77;
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &world));
     OK(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN));

@@ -590,7 +590,8 @@ void vc_fail(struct vc *vc, enum mpid_error error, const char *why)
                  why);
     vc->failure = (uint8_t)error;
     vc->was_open = before >= VC_OPEN;
-    bool has_failed = vc->was_open || (vc->foreign && vc_above->is_wanted(vc));
+    /* One whose settings differ lives: its job and this one go on apart, and others of this job may never hear of it. */
+    bool has_failed = vc->was_open || (vc->foreign && error != MPID_UNREACHABLE && vc_above->is_wanted(vc));
     if (vc->state == VC_FAILED && (error == MPID_LOST || error == MPID_UNREACHABLE)) {
         vc_note_lost(vc);
         vc_above->lost(vc);

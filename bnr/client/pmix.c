@@ -22,14 +22,15 @@
 enum {
     NAMESPACE_SIZE = 256,
     INIT_S = 60, /* some servers never answer clients of some versions */
+    GET_S = 30,  /* nor those that ask for a value of a process that has left */
+    TYPE_BOOL = 1,
     TYPE_SIZE_T = 4,
     TYPE_INT = 6,
     TYPE_UINT16 = 13,
     TYPE_UINT32 = 14,
     TYPE_BYTES = 27,
     GLOBAL = 3, /* of a value: for processes of all hosts */
-    TIMED_OUT = -24, /* codes */
-    NOT_FOUND = -46
+    NOT_FOUND = -46 /* a code */
 };
 #define ALL_RANKS (UINT32_MAX - 1)
 
@@ -49,8 +50,16 @@ struct pmix_value {
         uint16_t u16;
         size_t size;
         int i;
+        bool flag;
         char room[120]; /* more than any version has */
     } data;
+};
+
+/* One attribute of a call. */
+struct pmix_attribute {
+    char key[512];
+    uint32_t flags;
+    struct pmix_value value;
 };
 
 struct pmix {
@@ -63,7 +72,7 @@ struct pmix {
     int (*commit)(void);
     int (*fence)(const struct pmix_process *processes, size_t count, const void *info, size_t info_count);
     int (*get)(const struct pmix_process *process, const char *key, const void *info, size_t count,
-               struct pmix_value **value);
+               void (*answer)(int status, const struct pmix_value *value, void *arg), void *arg);
     const char *(*error_string)(int status);
 };
 
@@ -95,40 +104,109 @@ static int pmix_put(struct manager *m, const char *key, const void *value, size_
     return status ? lost(p, "PMIx_Put", status) : 0;
 }
 
+/* The values go to all hosts with the fence: of a process that has left meanwhile, Open MPI's daemons give none that they
+ * are asked for later, and never answer. */
 static int pmix_fence(struct manager *m)
 {
+    static const struct pmix_attribute collect = {.key = "pmix.collect", .value = {.type = TYPE_BOOL, .data.flag = true}};
     struct pmix *p = self_of(m);
     int status = p->commit();
     if (status)
         return lost(p, "PMIx_Commit", status);
-    status = p->fence(NULL, 0, NULL, 0);
+    status = p->fence(NULL, 0, &collect, 1);
     return status ? lost(p, "PMIx_Fence", status) : 0;
+}
+
+/* What a get has brought, to the caller or, once that has given up, to nobody. */
+struct answer {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    bool is_there, is_unwanted;
+    int status;
+    struct pmix_value value; /* its type, and a number */
+    unsigned char *bytes;    /* of one of bytes, or NULL */
+};
+
+static void answer_free(struct answer *a)
+{
+    free(a->bytes);
+    free(a);
+}
+
+/* The library's thread calls it, or the caller's within the get. */
+static void take_answer(int status, const struct pmix_value *value, void *arg)
+{
+    struct answer *a = arg;
+    bool has_bytes = !status && value && value->type == TYPE_BYTES && value->data.bytes.len <= BNR_MAX_VALUE;
+    unsigned char *bytes = has_bytes ? malloc(value->data.bytes.len + 1) : NULL;
+    if (bytes)
+        memcpy(bytes, value->data.bytes.at, value->data.bytes.len);
+    pthread_mutex_lock(&a->lock);
+    a->status = status;
+    a->bytes = bytes;
+    if (!status && value) {
+        a->value.type = value->type;
+        memcpy(&a->value.data, &value->data, sizeof(value->data.bytes)); /* the least room of all versions is larger */
+    }
+    a->is_there = true;
+    bool is_unwanted = a->is_unwanted;
+    pthread_cond_signal(&a->came);
+    pthread_mutex_unlock(&a->lock);
+    if (is_unwanted)
+        answer_free(a);
+}
+
+/* Ask for a value. Returns the answer, which may be an error; or NULL, with -ENOMEM or -ETIMEDOUT in *rc. */
+static struct answer *ask(struct pmix *p, uint32_t rank, const char *key, int *rc)
+{
+    struct pmix_process process = p->self;
+    struct timespec until;
+    struct answer *a = calloc(1, sizeof(*a));
+    *rc = a ? 0 : -ENOMEM;
+    if (!a)
+        return NULL;
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_cond_init(&a->came, NULL);
+    process.rank = rank;
+    int status = p->get(&process, key, NULL, 0, take_answer, a);
+    if (status)
+        take_answer(status, NULL, a);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += GET_S;
+    pthread_mutex_lock(&a->lock);
+    while (!a->is_there && !*rc)
+        *rc = -pthread_cond_timedwait(&a->came, &a->lock, &until);
+    a->is_unwanted = !a->is_there;
+    *rc = a->is_there ? 0 : -ETIMEDOUT;
+    pthread_mutex_unlock(&a->lock);
+    return *rc ? NULL : a;
 }
 
 static long pmix_get(struct manager *m, int owner, const char *key, unsigned char **value)
 {
     struct pmix *p = self_of(m);
-    struct pmix_process process = p->self;
-    struct pmix_value *v = NULL;
     char name[300];
+    int rc;
     key_of(name, key);
-    process.rank = (uint32_t)owner;
-    int status = p->get(&process, name, NULL, 0, &v);
-    if (status == NOT_FOUND || status == TIMED_OUT)
-        return -ENOENT;
-    if (status || !v)
-        return lost(p, "PMIx_Get", status);
-    bool fits = v->type == TYPE_BYTES && v->data.bytes.len <= BNR_MAX_VALUE;
-    size_t len = fits ? v->data.bytes.len : 0;
-    unsigned char *copy = fits ? realloc(*value, len + 1) : NULL;
-    if (copy) {
-        memcpy(copy, v->data.bytes.at, len);
-        *value = copy;
+    struct answer *a = ask(p, (uint32_t)owner, name, &rc);
+    if (rc == -ETIMEDOUT)
+        return os_fail(-EIO, "the process manager that started this program (PMIx): PMIx_Get has not returned rank %d's key "
+                       "'%s' within %d s; start the program with Vireo's own mpiexec", owner, key, GET_S);
+    if (!a)
+        return rc;
+    int status = a->status;
+    bool fits = !status && a->value.type == TYPE_BYTES && a->value.data.bytes.len <= BNR_MAX_VALUE;
+    size_t len = fits ? a->value.data.bytes.len : 0;
+    unsigned char *bytes = fits ? a->bytes : NULL;
+    if (bytes) {
+        free(*value);
+        *value = bytes;
+        a->bytes = NULL;
     }
-    if (v->type == TYPE_BYTES)
-        free(v->data.bytes.at);
-    free(v);
-    return copy ? (long)len : fits ? -ENOMEM : -EPROTO;
+    answer_free(a);
+    if (status)
+        return status == NOT_FOUND ? -ENOENT : lost(p, "PMIx_Get", status);
+    return bytes ? (long)len : fits ? -ENOMEM : -EPROTO;
 }
 
 /* Hosts are told apart by what they say of themselves. */
@@ -165,17 +243,17 @@ static const struct manager_ops pmix_ops = {
 /* A number of the job or of this process; other if the manager does not know it. */
 static int number_of(struct pmix *p, uint32_t rank, const char *key, int other)
 {
-    struct pmix_process process = p->self;
-    struct pmix_value *v = NULL;
-    process.rank = rank;
-    if (p->get(&process, key, NULL, 0, &v) || !v)
+    int rc;
+    struct answer *a = ask(p, rank, key, &rc);
+    if (!a)
         return other;
+    const struct pmix_value *v = &a->value; /* without a type where the manager does not know */
     int64_t number = v->type == TYPE_UINT32   ? (int64_t)v->data.u32
                      : v->type == TYPE_UINT16 ? (int64_t)v->data.u16
                      : v->type == TYPE_INT    ? (int64_t)v->data.i
                      : v->type == TYPE_SIZE_T ? (int64_t)v->data.size
                                               : -1;
-    free(v);
+    answer_free(a);
     return number >= 0 && number < INT32_MAX ? (int)number : other;
 }
 
@@ -188,7 +266,7 @@ static bool load(struct pmix *p, void *library)
         {"PMIx_Init", &p->init},         {"PMIx_Finalize", &p->finalize},
         {"PMIx_Abort", &p->abort},       {"PMIx_Put", &p->put},
         {"PMIx_Commit", &p->commit},     {"PMIx_Fence", &p->fence},
-        {"PMIx_Get", &p->get},           {"PMIx_Error_string", &p->error_string},
+        {"PMIx_Get_nb", &p->get},           {"PMIx_Error_string", &p->error_string},
     };
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         void *found = dlsym(library, functions[i].name);

@@ -124,6 +124,19 @@ static void allreduce(int count)
     }
 }
 
+/* The last rank calls a reduction late, when the farthest from it have sent their part and left. The first one
+ * connects them. */
+static void late(int ms)
+{
+    long double mine = 1, sum = 0;
+    int none = 0, nothing;
+    MPI_Reduce(&none, &nothing, 1, MPI_INT, MPI_SUM, size - 1, MPI_COMM_WORLD);
+    if (rank == size - 1)
+        pause_ms(ms);
+    MPI_Reduce(&mine, &sum, 1, MPI_LONG_DOUBLE, MPI_SUM, size - 1, MPI_COMM_WORLD);
+    CHECK(rank < size - 1 || sum == size);
+}
+
 static void fill(unsigned char *at, size_t len, unsigned seed)
 {
     for (size_t i = 0; i < len; i++)
@@ -338,6 +351,7 @@ static const struct {
     {"lines", lines},       {"sleep", pause_ms},      {"exit", leave_at_once}, {"leave", leave},
     {"die", die},           {"crash", crash},         {"abort", end_all},      {"wrong", wrong},
     {"universe", universe},  {"part", part},         {"seen", await_seen},     {"channels", channels},
+    {"late", late},
 };
 
 int main(int argc, char **argv)

@@ -60,6 +60,8 @@ def main(work):
         claim(f"{name}: {ranks} ranks on {hosts} hosts, shm inside and tcp between", done.returncode == 0 and
               sorted(done.stdout.splitlines()) == sorted(said), done.returncode, done.stdout, done.stderr)
     for name, command in {way[3][0]: way[3] for way in found}.items():
+        done = start(5, 1, command, "-n", "5", work, "init", "late=1500", "finalize")
+        claim(f"{name}: a rank finds out about one that has left", done.returncode == 0, done.returncode, done.stderr)
         done = start(2, 2, command, "-n", "4", work, "init", "barrier", "abort=9", "sleep=60000")
         claim(f"{name}: an abort ends all", done.returncode == 9, done.returncode, done.stderr)
 

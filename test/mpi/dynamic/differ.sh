@@ -9,9 +9,9 @@ failed=0
 
 # job ORDER OPTION... accept|connect NAME
 job() {
-    order=$1
+    in=$1
     shift
-    timeout 30 "$mpiexec" --set "byte_order=$order" -n 3 "$@" </dev/null
+    timeout 30 "$mpiexec" --set "byte_order=$in" -n 3 "$@" </dev/null
 }
 
 for run in 1 2 3 4; do

@@ -3,10 +3,14 @@
 /* The library from its first user to its last; see library.h. */
 #include "mpi/start/library.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm.h"
@@ -56,10 +60,31 @@ static __attribute__((constructor)) void watch_forks(void)
 
 /* ---- users ---- */
 
+/* Whether the loader has left out the library that mpiexec --trace and --summary name in LD_PRELOAD, as it does with
+ * one of another machine. Ranks that have it meet by collectives, and would wait for this one for ever. */
+static bool lacks_profile(char *why, size_t size)
+{
+    const char *list = getenv("LD_PRELOAD"), *name = list ? strstr(list, "libvireo-profile.so") : NULL;
+    char path[PATH_MAX];
+    if (!name)
+        return false;
+    int len = (int)strcspn(name, ": ");
+    for (; name > list && !strchr(": ", name[-1]); name--)
+        len++;
+    snprintf(path, sizeof(path), "%.*s", len, name);
+    void *there = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    if (there)
+        dlclose(there);
+    else
+        snprintf(why, size, "--trace and --summary need %s in all processes, and the loader could not load it here: "
+                 "install it there for this machine, too", path);
+    return !there;
+}
+
 int library_enter(enum mpid_model model, bool threads, char *why, size_t size)
 {
     size_t request_size = sizeof(struct request) - offsetof(struct request, dev);
-    if (os_settings_load(why, size) || (!users && os_turn_begin(why, size)))
+    if (os_settings_load(why, size) || (!users && (os_turn_begin(why, size) || lacks_profile(why, size))))
         return -1;
     threads = world_decide(threads);
     if (threads && !os_lock_enabled)

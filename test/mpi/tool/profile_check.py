@@ -157,6 +157,15 @@ def check_own_share(mpiexec, ranks, options, program):
     assert re.search(r"called at (mpi_)?profile_work(\.c:\d|\+0x)", done.stderr), done.stderr
 
 
+def check_missing(mpiexec, options, program):
+    """A process that the loader gives no library, as on another machine, ends the job."""
+    done = subprocess.run([mpiexec, "--timeout", "50", *options, "--summary", "-n", "1", program, "quiet", ":", "-n", "1",
+                           "sh", "-c", f"LD_PRELOAD=/nowhere/libvireo-profile.so exec {program} quiet"],
+                          capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode not in (0, 124), done
+    assert "need /nowhere/libvireo-profile.so in all processes" in done.stderr, done.stderr
+
+
 def main():
     mpiexec, program = map(os.path.abspath, sys.argv[1:3])
     ranks, options = int(sys.argv[3]), sys.argv[4:]
@@ -181,6 +190,7 @@ def main():
         check_windows(mpiexec, ranks, options, program)
         assert sorted(os.listdir(".")) == ["summary.json", "trace.json"], os.listdir(".")
         check_own_share(mpiexec, ranks, options, program)
+        check_missing(mpiexec, options, program)
     print("ok")
 
 

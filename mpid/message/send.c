@@ -409,6 +409,8 @@ bool send_drain(struct vc *vc)
         }
         moved = true;
     }
+    if (moved && device.finalizing)
+        wake_news(); /* CLOSE may go now */
     vc_let_go(vc);
     return drain_bulk(vc) || moved;
 }

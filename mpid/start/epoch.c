@@ -119,7 +119,8 @@ static void look_at(struct closing *closing, const struct vc *vc)
 static void close_one(struct vc *vc, void *arg)
 {
     struct closing *closing = arg;
-    if (vc->state == VC_OPEN || vc->state == VC_REMOTE_CLOSE) {
+    bool sends = vc->send_head && !vc->foreign; /* CLOSE follows what waits for the link */
+    if ((vc->state == VC_OPEN && !sends) || vc->state == VC_REMOTE_CLOSE) {
         vc_close(vc);
         closing->again = true;
     } else if (connect_may_be_abandoned(vc)) {

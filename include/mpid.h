@@ -409,8 +409,8 @@ bool mpid_recv_now(struct mpid_wanted *wanted);
 
 /* Receive the first message that fits; request completes, maybe before the return: in MPID_LOST or
  * MPID_UNREACHABLE once nothing can come any more. That is so of a receive from one process, to which
- * from leads, when that is lost; of one from any (from is NULL) when a process of the job has
- * failed and all others of the context's communicator are lost; and in a context that has failed.
+ * from leads, when that is lost (otherwise than in order: see mpid_await()); of one from any (from is NULL) when a
+ * process of the job has failed and all others of the context's communicator are lost; and in a context that has failed.
  * The first form finds from in request->vc, the pattern in request->place.env, and the buffer in
  * request->bytes; the second sets them: in the caller, so that they are not written twice. */
 void mpid_start_recv(struct mpid_request *request);
@@ -423,10 +423,10 @@ static inline void mpid_recv(struct mpid_request *request, struct vc *from,
     mpid_start_recv(request);
 }
 
-/* The caller does nothing but wait for this receive from any process, until it gives NULL. So it ends, as that from a
- * process that has ended, once all others that might send have, also if they have left properly; unless another thread
- * of this process may send to itself. */
-void mpid_await_alone(struct mpid_request *request);
+/* The caller does nothing any more but wait for this request, which may be a receive or a send. So a receive ends, too, once
+ * the process that it names has left MPI in order, or all have that might send; that from any process does not where
+ * another thread of this process may send to itself. */
+void mpid_await(struct mpid_request *request);
 
 /* A look for a message. */
 struct mpid_probe {

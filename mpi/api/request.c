@@ -57,8 +57,10 @@ static __attribute__((noinline)) int wait_slow(MPI_Request *request, MPI_Status 
                                                const char *function)
 {
     struct request *r = (struct request *)*request;
-    if (!request_is_complete(r))
+    if (!request_is_complete(r)) {
+        request_await(r);
         request_wait(r);
+    }
     return finish(r, request, status, function);
 }
 
@@ -299,6 +301,13 @@ static bool all_complete(void *arg)
     return true;
 }
 
+static void await_all(const struct set *set)
+{
+    for (int i = set->first; i < set->count; i++)
+        if (is_active(set->handles[i]) && !request_is_complete((struct request *)set->handles[i]))
+            request_await((struct request *)set->handles[i]);
+}
+
 static void watch_all(void *arg, struct sleeper *sleeper)
 {
     const struct set *set = arg;
@@ -419,8 +428,10 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of
     if (rc)
         return rc;
     struct set set = {.count = count, .handles = array_of_requests};
-    if (!all_complete(&set))
+    if (!all_complete(&set)) {
+        await_all(&set);
         mpid_wait_condition(&all_of_set, &set);
+    }
     return finish_all(count, array_of_requests, array_of_statuses, __func__);
 }
 

@@ -136,8 +136,10 @@ static __attribute__((cold, noinline)) int take_back(struct request *request, MP
 int p2p_finish(struct request *request, MPI_Status *status)
 {
     MPI_Request handle;
-    if (!request_is_complete(request))
+    if (!request_is_complete(request)) {
+        mpid_await(&request->dev);
         request_wait(request);
+    }
     int rc = request_finish(request, status, &handle);
     return __builtin_expect(rc == MPIX_ERR_PROC_FAILED_PENDING, 0) ? take_back(request, status) : rc;
 }
@@ -159,12 +161,5 @@ int p2p_recv(const struct p2p_side *from, void *buf, MPI_Count count, MPI_Dataty
         return MPI_SUCCESS;
     }
     int rc = start_recv(from, buf, count, type, NULL, &request);
-    if (__builtin_expect(rc, 0))
-        return rc;
-    if (from->peer != MPI_ANY_SOURCE)
-        return p2p_finish(request, status);
-    mpid_await_alone(&request->dev);
-    rc = p2p_finish(request, status);
-    mpid_await_alone(NULL);
-    return rc;
+    return __builtin_expect(rc, 0) ? rc : p2p_finish(request, status);
 }

@@ -103,6 +103,14 @@ static bool is_complete(void *request)
     return request_is_complete(request);
 }
 
+void request_await(struct request *request)
+{
+    if (request->ops->start && request->inner)
+        request = request->inner;
+    if (request->ops == &request_recv_ops)
+        mpid_await(&request->dev);
+}
+
 void request_wait(struct request *request)
 {
     static const struct mpid_condition condition = {is_complete, watch, tell};

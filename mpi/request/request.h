@@ -138,6 +138,8 @@ void request_tell_message(const struct request *request, struct mpid_wait_report
 bool request_is_inactive(const struct request *request);
 
 void request_wait(struct request *request);
+/* The caller does nothing any more but wait for it. */
+void request_await(struct request *request);
 /* Name to a sleeper the requests that complete it (struct mpid_condition). */
 void request_watch(const struct request *request, struct sleeper *sleeper);
 /* Say what it waits for, where mpiexec asks. */

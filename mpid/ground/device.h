@@ -42,6 +42,7 @@ enum car_state {
     CAR_BULK_PENDING, /* the same, and a channel still reads a fragment */
     CAR_LENT,    /* the receiver reads */
     CAR_POSTED,  /* receive: waits for a message */
+    CAR_AWAITED, /* the same, and its caller does nothing but wait for it */
     CAR_READING,  /* a channel reads its message out of the peer's memory, until rndv_got() */
     CAR_ARRIVING, /* its message is being written by a channel or the peer */
 };

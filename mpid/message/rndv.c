@@ -600,7 +600,7 @@ void mpid_cancel(struct mpid_request *request)
             request->cancelled = true;
         }
     } else if (request->kind == MPID_RECV) {
-        if (request->state == CAR_POSTED && match_unpost(&device.match, request)) {
+        if (car_is_posted(request) && match_unpost(&device.match, request)) {
             request->cancelled = true;
             car_complete(request);
         }

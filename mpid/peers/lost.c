@@ -36,7 +36,6 @@ struct failed_context {
 void (*lost_end_sends)(uint32_t context);
 
 static struct failed_context *failed_contexts;
-static const struct mpid_request *awaited; /* the receive of mpid_await_alone() */
 static bool any_parted; /* a process of another job has parted from this one, and has gone */
 
 /* ---- known losses ---- */
@@ -179,15 +178,36 @@ static bool find_senders(void *arg, const struct mpid_comm_view *view)
     return false;
 }
 
+/* Whether a message of this process to itself is on its way, or another one was not received. */
+static bool sends_to_self(void)
+{
+    const struct vc *self = vc_find(&device.env.gid, device.env.rank);
+    return self && (vc_has_work(self) || self->sent != self->received);
+}
+
 /* Whether a message may still come to a receive from any process. If all others have ended
  * properly, this process may still send to itself, unless its only thread waits for that message. */
 static bool may_come(uint32_t context, bool waits)
 {
-    struct senders senders = {.context = context, .waits = waits && !os_lock_enabled, .left = true};
+    struct senders senders = {.context = context, .left = true};
+    senders.waits = waits && !os_lock_enabled && !sends_to_self();
     bool counts = ended_failed_count() || device.alone || any_parted || senders.waits;
     if (counts && device.each_comm)
         device.each_comm(find_senders, &senders);
     return senders.left;
+}
+
+/* Whether the peer has left MPI in order, or is about to. Of those of other jobs nobody tells. */
+static bool has_left(const struct vc *vc)
+{
+    return vc->state != VC_FAILED && !vc->foreign && !ended_has_failed(&vc->peer.gid, vc->peer.rank);
+}
+
+/* A program may give up a receive or a probe of its own whose sender has left in order, and that need not be an error. A
+ * collective with a peer in MPI_Finalize is one too many: mpiexec can tell which. */
+static bool may_be_given_up(const struct vc *from, uint32_t context, bool waits)
+{
+    return !waits && has_left(from) && (vc_is_shut(from) || context % MPID_CONTEXT_STEP == 0);
 }
 
 enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want, bool waits)
@@ -195,7 +215,7 @@ enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want
     enum mpid_error error = lost_context(want->context);
     if (error)
         return error;
-    if (from && is_silent(from))
+    if (from && is_silent(from) && !may_be_given_up(from, want->context, waits))
         return vc_error(from);
     if (from || may_come(want->context, waits))
         return MPID_OK;
@@ -206,7 +226,7 @@ enum mpid_error lost_why(const struct vc *from, const struct mpid_envelope *want
 
 static enum mpid_error why_lost(const struct mpid_request *request)
 {
-    return lost_why(request->vc, &request->place.env, request == awaited);
+    return lost_why(request->vc, &request->place.env, request->state == CAR_AWAITED);
 }
 
 void lost_check_posted(struct mpid_request *request)
@@ -241,13 +261,15 @@ static void end_receives(void)
     wake_all(); /* probes wait, too */
 }
 
-void mpid_await_alone(struct mpid_request *request)
+void mpid_await(struct mpid_request *request)
 {
-    if (os_lock_enabled)
-        return;
-    awaited = request;
-    if (request && device.any_lost)
-        lost_check_posted(request);
+    os_lock(&device.lock);
+    if (request->kind == MPID_RECV && request->state == CAR_POSTED) {
+        request->state = CAR_AWAITED;
+        if (device.any_lost)
+            lost_check_posted(request);
+    }
+    os_unlock(&device.lock);
 }
 
 void lost_vc(void)

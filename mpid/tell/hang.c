@@ -207,7 +207,8 @@ static const char *state_of(const struct mpid_request *request)
 {
     const struct vc *vc = request->vc;
     switch ((enum car_state)request->state) {
-    case CAR_POSTED: return "posted";
+    case CAR_POSTED:
+    case CAR_AWAITED: return "posted";
     case CAR_ASKED: return "asked";
     case CAR_WAITING:
         return vc->state == VC_OPEN ? "queued" : vc_state_name((enum vc_state)vc->state);

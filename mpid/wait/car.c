@@ -25,7 +25,7 @@ static void fail(struct mpid_request *request, uint8_t error)
 {
     if (!request->error)
         request->error = error;
-    if (request->state == CAR_POSTED && match_unpost(&device.match, request)) {
+    if (car_is_posted(request) && match_unpost(&device.match, request)) {
         request->cancelled = true;
         car_complete(request);
     }

@@ -7,7 +7,15 @@
 #ifndef MPID_CAR_H
 #define MPID_CAR_H
 
-struct mpid_request;
+#include <stdbool.h>
+
+#include "mpid/ground/device.h"
+
+/* Whether it is a receive that waits for a message. */
+static inline bool car_is_posted(const struct mpid_request *car)
+{
+    return car->state == CAR_POSTED || car->state == CAR_AWAITED;
+}
 
 /* A CAR is over: complete its request, if that has no other. */
 void car_complete(struct mpid_request *car);

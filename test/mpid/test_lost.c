@@ -219,17 +219,31 @@ static void test_any(void **state)
     assert_true(own.cancelled);
 }
 
-/* Processes that have ended as they should leave this one, which may send to itself. */
-static void test_any_finished(void **state)
+/* Processes that have ended as they should leave this one, which may send to itself. A program may give up a receive from one
+ * of them, unless it waits for that; a collective may not. */
+static void test_finished(void **state)
 {
     (void)state;
-    struct mpid_request any;
+    struct mpid_request any, named, awaited, inner;
     beneath.ends_well = true;
     post(&any, OTHER, MPID_ANY);
+    post(&named, OTHER, LOW);
+    post(&awaited, OTHER, LOW);
+    post(&inner, OTHER + 1, LOW);
+    mpid_await(&awaited);
     beneath_end(LOW);
-    assert_true(waits(&any));
-    assert_int_equal(probe(OTHER, LOW), MPID_NONE_CAN_COME);
+    assert_true(waits(&any) && waits(&named));
+    assert_true(is_lost(&awaited) && is_lost(&inner));
+    assert_int_equal(probe(OTHER, LOW), 0);
     assert_int_equal(count_failed(), 0);
+    mpid_await(&named);
+    assert_true(is_lost(&named));
+    mpid_await(&any);
+    assert_true(is_lost(&any));
+    post(&any, OTHER, LOW);
+    assert_true(waits(&any));
+    mpid_cancel(&any);
+    assert_true(any.cancelled && any.error == MPID_OK);
 }
 
 /* ---- contexts ---- */
@@ -322,7 +336,7 @@ int main(void)
         DEVICE_TEST(test_named),
         DEVICE_TEST(test_never_met),
         DEVICE_TEST(test_any),
-        DEVICE_TEST(test_any_finished),
+        DEVICE_TEST(test_finished),
         DEVICE_TEST(test_any_of_another),
         DEVICE_TEST(test_context),
     };

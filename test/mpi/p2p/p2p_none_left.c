@@ -13,6 +13,29 @@ static int class_of(int code)
     return class;
 }
 
+/* What this process has sent to itself comes, though nobody else can send. */
+static void check_own(MPI_Comm comm, int count)
+{
+    enum { MOST = 300000, MESSAGES = 100 };
+    static char in[MOST], out[MOST];
+    MPI_Request sends[MESSAGES];
+    MPI_Status status;
+    MPI_Datatype type; /* not a predefined one, whose receive looks for messages first */
+    OK(MPI_Type_contiguous(1, MPI_BYTE, &type));
+    OK(MPI_Type_commit(&type));
+    for (int i = 0; i < MESSAGES; i++)
+        OK(MPI_Isend(out, count, type, 0, 1, comm, &sends[i]));
+    for (int i = 0; i < MESSAGES; i++) {
+        if (i % 2)
+            OK(MPI_Probe(MPI_ANY_SOURCE, 1, comm, &status));
+        OK(MPI_Recv(in, count, type, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE));
+    }
+    OK(MPI_Waitall(MESSAGES, sends, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < MESSAGES; i++)
+        OK(MPI_Sendrecv(out, count, type, 0, 1, in, count, type, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE));
+    OK(MPI_Type_free(&type));
+}
+
 static void check_ended(MPI_Comm comm)
 {
     const struct timespec pause = {.tv_nsec = 300000000};
@@ -49,8 +72,13 @@ int main(int argc, char **argv)
         OK(MPI_Recv(&in, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK(in > 0 && in < size);
     }
-    if (!rank)
+    if (!rank) {
         check_ended(MPI_COMM_WORLD);
+        check_own(MPI_COMM_WORLD, 1);
+        check_own(MPI_COMM_WORLD, 5000);
+        check_own(MPI_COMM_WORLD, 300000);
+        check_ended(MPI_COMM_WORLD);
+    }
     OK(MPI_Finalize());
     return 0;
 }

@@ -21,10 +21,10 @@ import time
 MACHINES = {183: "qemu-aarch64", 22: "qemu-s390x", 21: "qemu-ppc64le", 243: "qemu-riscv64"}
 LIMIT = 300 # seconds; qemu is ten times slower than the machine
 AT_ONCE = 3
-# These count threads, sleeps or time, set limits, or read the parts of the machine: qemu's own or this one's. For
+# These count threads, sleeps, memory or time, set limits, or read the parts of the machine: qemu's own or this one's. For
 # queues and profile a script runs mpiexec.
 NOT_UNDER_QEMU = re.compile(r"os-futex$|shm-many|tcp-(doors|ends)|tool_queues|p2p_asleep|io_session|^queues|^profile|"
-                            r"comm_split_type n=. hosts")
+                            r"comm_split_type n=. hosts|^win_many")
 RANKS = re.compile(r" n=([0-9]+) (\S+)$")
 
 

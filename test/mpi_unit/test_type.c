@@ -24,6 +24,12 @@
 
 #define ROW(name, size, extent) {#name, name, size, extent}
 
+/* Aligned as the machine aligns a long double. */
+struct long_double_int {
+    long double value;
+    int at;
+};
+
 static const struct {
     const char *name;
     MPI_Datatype type;
@@ -39,7 +45,8 @@ static const struct {
     ROW(MPI_DOUBLE_COMPLEX, 16, 16), ROW(MPI_CHARACTER, 1, 1), ROW(MPI_LONG_DOUBLE, 16, 16),
     ROW(MPI_C_LONG_DOUBLE_COMPLEX, 32, 32), ROW(MPI_CXX_LONG_DOUBLE_COMPLEX, 32, 32),
     ROW(MPI_FLOAT_INT, 8, 8), ROW(MPI_DOUBLE_INT, 12, 16), ROW(MPI_LONG_INT, 12, 16),
-    ROW(MPI_2INT, 8, 8), ROW(MPI_SHORT_INT, 6, 8), ROW(MPI_LONG_DOUBLE_INT, 20, 32),
+    ROW(MPI_2INT, 8, 8), ROW(MPI_SHORT_INT, 6, 8),
+    ROW(MPI_LONG_DOUBLE_INT, 20, sizeof(struct long_double_int)),
     ROW(MPI_2REAL, 8, 8), ROW(MPI_2DOUBLE_PRECISION, 16, 16), ROW(MPI_2INTEGER, 8, 8),
     ROW(MPI_C_BOOL, 1, 1), ROW(MPI_CXX_BOOL, 1, 1), ROW(MPI_WCHAR, 4, 4), ROW(MPI_INT8_T, 1, 1),
     ROW(MPI_UINT8_T, 1, 1), ROW(MPI_CHAR, 1, 1), ROW(MPI_SIGNED_CHAR, 1, 1),
@@ -446,7 +453,7 @@ static void what_has_no_gaps_is_contiguous(void **unused)
 static void counts_beyond_31_bits_are_exact(void **unused)
 {
     const MPI_Count many = (MPI_Count)1 << 45;
-    int value = 0x04030201;
+    int value;
     unsigned char byte[9];
     MPI_Datatype made, twice;
     struct mpid_bytes place;
@@ -456,6 +463,7 @@ static void counts_beyond_31_bits_are_exact(void **unused)
     int small;
 
     /* the same int again and again: as many bytes as one likes in four */
+    memcpy(&value, "\1\2\3\4", sizeof(value));
     assert_int_equal(PMPI_Type_create_hvector_c(many, 1, 0, MPI_INT, &made), 0);
     assert_int_equal(PMPI_Type_create_resized_c(made, 0, 0, &twice), 0);
     assert_int_equal(PMPI_Type_commit(&twice), 0);

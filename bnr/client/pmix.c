@@ -30,7 +30,8 @@ enum {
     TYPE_UINT32 = 14,
     TYPE_BYTES = 27,
     GLOBAL = 3, /* of a value: for processes of all hosts */
-    NOT_FOUND = -46 /* a code */
+    TIMED_OUT = -24, /* codes; of Open MPI's mpirun this one, too, says that there is no such value */
+    NOT_FOUND = -46
 };
 #define ALL_RANKS (UINT32_MAX - 1)
 
@@ -205,7 +206,7 @@ static long pmix_get(struct manager *m, int owner, const char *key, unsigned cha
     }
     answer_free(a);
     if (status)
-        return status == NOT_FOUND ? -ENOENT : lost(p, "PMIx_Get", status);
+        return status == NOT_FOUND || status == TIMED_OUT ? -ENOENT : lost(p, "PMIx_Get", status);
     return bytes ? (long)len : fits ? -ENOMEM : -EPROTO;
 }
 

@@ -30,7 +30,7 @@ enum {
     TYPE_UINT32 = 14,
     TYPE_BYTES = 27,
     GLOBAL = 3, /* of a value: for processes of all hosts */
-    TIMED_OUT = -24, /* codes; of Open MPI's mpirun this one, too, says that there is no such value */
+    TIMED_OUT = -24, /* codes; Open MPI's mpirun tells by this one, too, that there is no such value */
     NOT_FOUND = -46
 };
 #define ALL_RANKS (UINT32_MAX - 1)
@@ -118,7 +118,18 @@ static int pmix_fence(struct manager *m)
     return status ? lost(p, "PMIx_Fence", status) : 0;
 }
 
-/* What a get has brought, to the caller or, once that has given up, to nobody. */
+/* Wait for a flag that another thread sets under the lock, so many seconds at most. Locked. */
+static void await_flag(const bool *flag, pthread_cond_t *set, pthread_mutex_t *lock, int seconds)
+{
+    struct timespec until;
+    int rc = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    while (!*flag && !rc)
+        rc = pthread_cond_timedwait(set, lock, &until);
+}
+
+/* The answer to a get. The caller frees it; once the caller has given up, take_answer() does. */
 struct answer {
     pthread_mutex_t lock;
     pthread_cond_t came;
@@ -161,7 +172,6 @@ static void take_answer(int status, const struct pmix_value *value, void *arg)
 static struct answer *ask(struct pmix *p, uint32_t rank, const char *key, int *rc)
 {
     struct pmix_process process = p->self;
-    struct timespec until;
     struct answer *a = calloc(1, sizeof(*a));
     *rc = a ? 0 : -ENOMEM;
     if (!a)
@@ -172,11 +182,8 @@ static struct answer *ask(struct pmix *p, uint32_t rank, const char *key, int *r
     int status = p->get(&process, key, NULL, 0, take_answer, a);
     if (status)
         take_answer(status, NULL, a);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += GET_S;
     pthread_mutex_lock(&a->lock);
-    while (!a->is_there && !*rc)
-        *rc = -pthread_cond_timedwait(&a->came, &a->lock, &until);
+    await_flag(&a->is_there, &a->came, &a->lock, GET_S);
     a->is_unwanted = !a->is_there;
     *rc = a->is_there ? 0 : -ETIMEDOUT;
     pthread_mutex_unlock(&a->lock);
@@ -267,7 +274,7 @@ static bool load(struct pmix *p, void *library)
         {"PMIx_Init", &p->init},         {"PMIx_Finalize", &p->finalize},
         {"PMIx_Abort", &p->abort},       {"PMIx_Put", &p->put},
         {"PMIx_Commit", &p->commit},     {"PMIx_Fence", &p->fence},
-        {"PMIx_Get_nb", &p->get},           {"PMIx_Error_string", &p->error_string},
+        {"PMIx_Get_nb", &p->get},        {"PMIx_Error_string", &p->error_string},
     };
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         void *found = dlsym(library, functions[i].name);
@@ -303,16 +310,11 @@ static int greet_server(struct pmix *p)
 {
     static struct greeting g = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
     pthread_t thread;
-    struct timespec until;
     g.p = p;
     if (pthread_create(&thread, NULL, greet, &g))
         return os_fail(-EAGAIN, "no thread can be started for PMIx_Init");
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += INIT_S;
     pthread_mutex_lock(&g.lock);
-    int rc = 0;
-    while (!g.is_done && !rc)
-        rc = pthread_cond_timedwait(&g.done, &g.lock, &until);
+    await_flag(&g.is_done, &g.done, &g.lock, INIT_S);
     bool is_done = g.is_done;
     pthread_mutex_unlock(&g.lock);
     if (!is_done)

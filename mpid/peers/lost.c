@@ -263,8 +263,10 @@ static void end_receives(void)
 
 void mpid_await(struct mpid_request *request)
 {
+    if (request->kind != MPID_RECV)
+        return;
     os_lock(&device.lock);
-    if (request->kind == MPID_RECV && request->state == CAR_POSTED) {
+    if (request->state == CAR_POSTED) {
         request->state = CAR_AWAITED;
         if (device.any_lost)
             lost_check_posted(request);

@@ -249,8 +249,8 @@ static pid_t stop_for_a_while(pid_t pid)
     return child;
 }
 
-/* The last one dies while the process that would tell of it is stopped. Whoever meets it for the first time then waits
- * for the word of its end. */
+/* The last one dies while the process that would tell of it is stopped. A process that meets it for the first time then
+ * waits for the word of its end. */
 static void told_late(void)
 {
     int last = size - 1, pids[2] = {(int)getpid(), (int)getppid()}, status = 0;

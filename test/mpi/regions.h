@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What tests of calls that differ need: collectives through shared memory, as nothing else finds such calls. */
+/* Tests of calls that differ need collectives through shared memory: nothing else finds such calls. */
 #ifndef TEST_MPI_REGIONS_H
 #define TEST_MPI_REGIONS_H
 

@@ -13,7 +13,7 @@ static int class_of(int code)
     return class;
 }
 
-/* What this process has sent to itself comes, though nobody else can send. */
+/* Messages of this process to itself come, though nobody else can send. */
 static void check_own(MPI_Comm comm, int count)
 {
     enum { MOST = 300000, MESSAGES = 100 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a process has sent in the world model comes before its MPI_Finalize, also where a session of the process goes on and
- * its first messages wait for the connection: a receive has the message, and no error. */
+/* Messages of a process in the world model come before its MPI_Finalize, even if a session of the process goes on and the
+ * first messages wait for the connection: a receive has the message, and no error. */
 #include "check.h"
 
 enum { COUNT = 3, LEN = 100000, TAG = 1 };

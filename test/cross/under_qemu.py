@@ -19,7 +19,8 @@ import time
 
 # e_machine of an ELF file: the program of qemu
 MACHINES = {183: "qemu-aarch64", 22: "qemu-s390x", 21: "qemu-ppc64le", 243: "qemu-riscv64"}
-LIMIT = 300 # seconds; qemu is ten times slower than the machine
+LIMIT = 900 # seconds; qemu is ten times slower than the machine
+PATIENCE = "4" # a channel test's own limits are so many times as long
 AT_ONCE = 3
 # These count threads, sleeps, memory or time, set limits, or read the parts of the machine: qemu's own or this one's. For
 # queues and profile a script runs mpiexec.
@@ -57,7 +58,7 @@ def run(test, build):
         path = build / word if "/" in word else pathlib.Path(word)
         qemu = emulator(path) if "/" in word else None
         words += [qemu, str(path)] if qemu else [word]
-    environment = os.environ | test["env"] | {"QEMU_LD_PREFIX": str(build / "other/root")}
+    environment = os.environ | test["env"] | {"QEMU_LD_PREFIX": str(build / "other/root"), "CONFORM_PATIENCE": PATIENCE}
     try:
         done = subprocess.run(["timeout", "-k", "5", str(LIMIT), *words], cwd=build, env=environment,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)

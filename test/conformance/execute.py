@@ -19,6 +19,7 @@ OUTPUT_MAX = 1 << 20
 PR_SET_CHILD_SUBREAPER = 36
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 
+STAYS = "no errors, but it does not leave MPI_Finalize"
 NO_ERRORS = re.compile(r"^\s*No [Ee]rrors\s*$")
 # Open MPI's mpirun may lose a race with a command that it starts on another host.
 HARMLESS = re.compile(r"^\s*(Test Passed\s*|\[\S+\] plm:rsh: Warning: setpgid\(.*)?$")
@@ -31,9 +32,9 @@ def become_reaper():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def run(test, binary, launcher, seconds):
+def run(test, binary, launcher, seconds, end=None):
     """Run test by the words of launcher, which "-n" and its ranks follow; return (reason it failed or None,
-    seconds taken)."""
+    seconds taken). A job that has found no errors and is not at its end so many seconds later is ended: STAYS."""
     if test.mpiexec_args and not takes((*launcher, *test.mpiexec_args)):
         return f"{launcher[0]} does not take {' '.join(test.mpiexec_args)}", 0.0
     limit = test.limit(seconds)
@@ -47,11 +48,14 @@ def run(test, binary, launcher, seconds):
                                      stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         except OSError as error:
             return f"{command[0]}: {error.strerror}", 0.0
-        status = _wait(child, limit)
+        stays = end is not None and _stays(child, output, limit, end)
+        status = None if stays else _wait(child, max(0, begin + limit - time.monotonic()))
         taken = time.monotonic() - begin
         left = _end_leftovers()
         output.seek(0)
         lines = output.read(OUTPUT_MAX).decode(errors="replace").splitlines()
+    if stays:
+        return STAYS, taken
     if status is None:
         return _with_first(f"timeout after {limit:.0f} s", lines), taken
     reason = _judge(test.result_test, status, lines)
@@ -72,6 +76,20 @@ def takes(launcher):
                               stderr=subprocess.DEVNULL, timeout=10, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
+
+
+def _stays(child, output, limit, end):
+    """End child where it has said that it found no errors, and stays for so many seconds; tell whether that was so."""
+    begin, said = time.monotonic(), None
+    while child.poll() is None and time.monotonic() - begin < limit:
+        lines = os.pread(output.fileno(), OUTPUT_MAX, 0).decode(errors="replace").splitlines()
+        if said is None and len(lines) == 1 and NO_ERRORS.match(lines[0]):
+            said = time.monotonic()
+        if said is not None and time.monotonic() - said > end:
+            _end(child)
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def _wait(child, limit):

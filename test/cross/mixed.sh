@@ -5,6 +5,7 @@
 # hosts that mpiexec makes out of one; long_double.c. Where the byte order differs, ranks of both share no host: the
 # other machine's are those of its daemon, on a host that is this one by another name. mpiexec finds the byte order.
 # usage: mixed.sh aarch64|s390x|ppc64el [BUILD]
+#        registered.sh MACHINE mixed.sh MACHINE [BUILD]    programs are named alone, without qemu before them
 # BUILD is this machine's build folder, BUILD-MACHINE the other's, which ./bootstrap test MACHINE makes; both are built
 # as far as needed. Its last line says N passed, N failed, N skipped.
 set -u
@@ -13,6 +14,7 @@ cd "$(dirname "$0")/../.." || exit 1
 machine=${1:?usage: mixed.sh MACHINE [BUILD]} build=${2:-build}
 machine_facts "$machine" || { echo "there is no machine '$machine'" >&2; exit 2; }
 theirs=$build-$machine
+[ "${REGISTERED:-}" != "$machine" ] || qemu=
 passed=0 failed=0
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -54,7 +56,7 @@ says() {
 
 long_double() {
     timeout 200 "$build/bnr/mpiexec" -n 1 "$build/test/mpi/mpi_long_double" : \
-        -n 1 "$qemu" "$theirs/test/mpi/mpi_long_double" </dev/null >"$out/log" 2>&1 || return 1
+        -n 1 ${qemu:+"$qemu"} "$theirs/test/mpi/mpi_long_double" </dev/null >"$out/log" 2>&1 || return 1
     echo "refused by name" >"$out/log"
 }
 
@@ -68,7 +70,7 @@ far() {
 # neighbors N PROGRAM: N ranks on each of the two hosts, one host after the other
 neighbors() {
     timeout 200 "$build/bnr/mpiexec" --launcher-cmd "$out/daemon %h" -host "localhost:$1,elsewhere:$1" \
-        -n "$1" "$build/test/mpi/mpi_$2" : -n "$1" "$qemu" "$theirs/test/mpi/mpi_$2" </dev/null >"$out/log" 2>&1
+        -n "$1" "$build/test/mpi/mpi_$2" : -n "$1" ${qemu:+"$qemu"} "$theirs/test/mpi/mpi_$2" </dev/null >"$out/log" 2>&1
 }
 
 # two_orders: what a job of both byte orders does

@@ -25,7 +25,7 @@ AT_ONCE = 3
 # These count threads, sleeps, memory or time, set limits, or read the parts of the machine: qemu's own or this one's. For
 # queues and profile a script runs mpiexec.
 NOT_UNDER_QEMU = re.compile(r"os-futex$|shm-many|tcp-(doors|ends)|tool_queues|p2p_asleep|io_session|^queues|^profile|"
-                            r"comm_split_type n=. hosts|^win_many")
+                            r"comm_split_type n=. hosts|^win_many|^threads_herd")
 RANKS = re.compile(r" n=([0-9]+) (\S+)$")
 
 

@@ -52,8 +52,7 @@ def run(test, binary, launcher, seconds, end=None):
         status = None if stays else _wait(child, max(0, begin + limit - time.monotonic()))
         taken = time.monotonic() - begin
         left = _end_leftovers()
-        output.seek(0)
-        lines = output.read(OUTPUT_MAX).decode(errors="replace").splitlines()
+        lines = _lines(output)
     if stays:
         return STAYS, taken
     if status is None:
@@ -78,11 +77,16 @@ def takes(launcher):
         return False
 
 
+def _lines(output):
+    """What a job has written so far; the place at which it writes on stays."""
+    return os.pread(output.fileno(), OUTPUT_MAX, 0).decode(errors="replace").splitlines()
+
+
 def _stays(child, output, limit, end):
     """End child where it has said that it found no errors, and stays for so many seconds; tell whether that was so."""
     begin, said = time.monotonic(), None
     while child.poll() is None and time.monotonic() - begin < limit:
-        lines = os.pread(output.fileno(), OUTPUT_MAX, 0).decode(errors="replace").splitlines()
+        lines = _lines(output)
         if said is None and len(lines) == 1 and NO_ERRORS.match(lines[0]):
             said = time.monotonic()
         if said is not None and time.monotonic() - said > end:

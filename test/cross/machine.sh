@@ -3,8 +3,8 @@
 # What the tests on other machines know of one, by the name that ./bootstrap test takes. Read by sh.
 
 # machine_facts NAME: sets gnu, which begins the name of its compiler, and qemu, the program that runs its programs;
-# arch, what Debian calls it; elf, its
-# number in ELF files; family, cpu and endian, as Meson does. Fails if there is no such machine.
+# arch, what Debian calls it; elf, its number in ELF files; family, cpu and endian, as Meson does. Fails if there is no
+# such machine.
 machine_facts() {
     endian=little
     case $1 in

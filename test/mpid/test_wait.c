@@ -75,14 +75,26 @@ static void test_shared_core(void **state)
     wait_fini();
 }
 
+/* The most spins of several waits: a wait whose processor does other work meanwhile spins less. */
+static int spins_now(void)
+{
+    int most = 0;
+    for (int i = 0; i < 50; i++) {
+        struct wait wait;
+        wait_begin(&wait);
+        int spins = run(&wait).count[WAIT_SPIN];
+        most = spins > most ? spins : most;
+    }
+    return most;
+}
+
 /* A thread aside sleeps at once, also after something has come; and other waits learn nothing of it. */
 static void test_aside(void **state)
 {
     (void)state;
     struct wait wait;
     wait_init(2, 4);
-    wait_begin(&wait);
-    int before = run(&wait).count[WAIT_SPIN];
+    int before = spins_now();
     wait_begin(&wait);
     wait.aside = true;
     for (int i = 0; i < 100; i++) {
@@ -90,8 +102,7 @@ static void test_aside(void **state)
         wait_again(&wait);
     }
     wait_end(&wait);
-    wait_begin(&wait);
-    assert_true(run(&wait).count[WAIT_SPIN] > before / 2);
+    assert_true(spins_now() > before / 2);
     wait_fini();
 }
 
@@ -102,8 +113,7 @@ static void test_learns(void **state)
     (void)state;
     struct wait wait;
     wait_init(2, 4);
-    wait_begin(&wait);
-    int before = run(&wait).count[WAIT_SPIN];
+    int before = spins_now();
     for (int i = 0; i < 40; i++) {
         wait_begin(&wait);
         while (wait_step(&wait) == WAIT_SPIN) {
@@ -111,16 +121,14 @@ static void test_learns(void **state)
         wait.handed = 1;
         wait_end(&wait);
     }
-    wait_begin(&wait);
-    int least = run(&wait).count[WAIT_SPIN];
+    int least = spins_now();
     assert_true(least > 0 && least < before);
     for (int i = 0; i < 40; i++) {
         wait_begin(&wait);
         (void)wait_step(&wait);
         wait_end(&wait);
     }
-    wait_begin(&wait);
-    assert_true(run(&wait).count[WAIT_SPIN] > least);
+    assert_true(spins_now() > least);
     wait_fini();
 }
 

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The library, compiled for another machine or by another C library, and its tests that need one process; qemu runs
 # those of another machine.
@@ -60,10 +60,16 @@ for command in commands:
 P
 )
 echo "==> compiling $(echo "$sources" | wc -l) files by $compiler"
+object_of() {
+    echo "$out/$(echo "$1" | tr / _).o"
+}
+export -f compile object_of
+export cache compiler build out
+echo "$sources" | xargs -P "$(nproc)" -I SOURCE bash -c 'compile -c "$0" -o "$(object_of "$0")"' SOURCE
 objects=
 for source in $sources; do
-    object=$out/$(echo "$source" | tr / _).o
-    if compile -c "$source" -o "$object"; then
+    object=$(object_of "$source")
+    if [ -s "$object" ]; then
         passed=$((passed + 1)) objects="$objects $object"
     else
         failed=$((failed + 1))

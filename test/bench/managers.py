@@ -114,12 +114,15 @@ def rule(medians, found, counts):
 def latencies(found, program, rounds):
     """8 bytes, half a ping-pong, the ranks bound to cores: the median of rounds, and the least."""
     bound = {"mpiexec": ["-bind-to", "core"], "hydra": ["-bind-to", "core"], "mpirun": ["--bind-to", "core"]}
+    bound["srun"] = [] # whose binding is the cluster's choice: each rank binds itself
+    itself = ["sh", "-c", 'exec taskset -c $SLURM_PROCID "$0" "$@"']
     told = {name: [] for name in bound}
     for _ in range(rounds):
         for name, words, *_ in found:
             if name in bound:
                 words = [w for w in words if w not in ("--oversubscribe", "--bind-to", "none")]
-                said = subprocess.run([*words, *bound[name], "-n", "2", program, "--sizes", "8"], stdin=subprocess.DEVNULL,
+                rank = [*itself, program] if name == "srun" else [program]
+                said = subprocess.run([*words, *bound[name], "-n", "2", *rank, "--sizes", "8"], stdin=subprocess.DEVNULL,
                                       capture_output=True, text=True, timeout=120, check=False).stdout
                 told[name] += [float(line.split(",")[6]) for line in said.splitlines() if ",latency," in line]
     for name, values in told.items():

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,20 +87,22 @@ int PMPI_Close_port(const char *port_name)
 
 /* ---- accept and connect ---- */
 
-/* What all members check alike, and info at root. Returns MPI_SUCCESS or the error's code. */
-static int check_members(MPI_Comm handle, MPI_Info info, int root, MPI_Comm *newcomm, const char *function)
+/* Check the root's info. Returns MPI_SUCCESS, or MPI_ERR_INFO with a sentence in why. */
+static int check_info(MPI_Info info, char why[DYNAMIC_WHY])
 {
-    int rc = dynamic_check(handle, root, newcomm ? NULL : "newcomm", function);
-    if (rc)
-        return rc;
-    struct comm *comm = comm_from(handle);
-    if (comm->rank == root && info != MPI_INFO_NULL && !info_from(info))
-        return errh_comm(comm, MPI_ERR_INFO, function, "info %s is no info object, or was freed",
-                         errh_name(info).text);
-    return MPI_SUCCESS;
+    if (info == MPI_INFO_NULL || info_from(info))
+        return MPI_SUCCESS;
+    snprintf(why, DYNAMIC_WHY, "info %s is no info object, or was freed", errh_name(info).text);
+    return MPI_ERR_INFO;
 }
 
-/* Give the user the new communicator, or say why there is none. why: of the root. */
+/* The error class of a socket, or of the reason why there is none. */
+static int class_of(int fd)
+{
+    return fd >= 0 ? MPI_SUCCESS : fd == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_PORT;
+}
+
+/* Give the user the new communicator, or say why there is none. why: the root's sentence. */
 static int give(struct comm *comm, int rc, const char *why, struct comm *new, MPI_Comm *newcomm,
                 const char *function)
 {
@@ -110,7 +113,7 @@ static int give(struct comm *comm, int rc, const char *why, struct comm *new, MP
         return errh_comm(comm, MPI_ERR_COMM, function, "the two groups have a process in common");
     case MPI_ERR_OTHER: return errh_comm(comm, rc, function, "%s", comm_other_error());
     case MPI_ERR_PORT:
-        return errh_comm(comm, rc, function, "%s", why ? why : "the root found no process at the port");
+    case MPI_ERR_INFO: return errh_comm(comm, rc, function, "%s", why);
     case MPI_ERR_PROC_ABORTED:
         return errh_comm(comm, rc, function, "a process of either group has ended meanwhile");
     default: return errh_comm(comm, rc, function, "the two groups could not agree");
@@ -140,17 +143,19 @@ static int give(struct comm *comm, int rc, const char *why, struct comm *new, MP
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct comm *new = NULL, *on = comm_from(comm);
-    const char *why = NULL;
-    int fd = -1, failed = MPI_SUCCESS, rc = check_members(comm, info, root, newcomm, __func__);
+    char why[DYNAMIC_WHY] = "";
+    int fd = -1, failed = MPI_SUCCESS, rc = dynamic_check(comm, root, newcomm ? NULL : "newcomm", __func__);
     if (rc)
         return rc;
-    if (on->rank == root) {
+    if (on->rank == root)
+        failed = check_info(info, why);
+    if (on->rank == root && !failed) {
         fd = port_name ? port_accept(port_name, NULL, NULL) : -ENOENT;
-        failed = fd >= 0 ? MPI_SUCCESS : fd == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_PORT;
-        why = fd == -EBADF ? "the port was closed while the root waited"
-                           : "port_name is no port that the root has opened, or it is closed";
+        failed = class_of(fd);
+        snprintf(why, sizeof(why), "%s", fd == -EBADF ? "the port was closed while the root waited"
+                                                      : "port_name is no port that the root has opened, or it is closed");
     }
-    rc = dynamic_bind(on, root, fd, failed, &new);
+    rc = dynamic_bind(on, root, fd < 0 ? -1 : fd, failed, why, &new);
     return give(on, rc, why, new, newcomm, __func__);
 }
 
@@ -199,15 +204,19 @@ static const char *why_not(int rc)
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct comm *new = NULL, *on = comm_from(comm);
-    int fd = -1, failed = MPI_SUCCESS, rc = check_members(comm, info, root, newcomm, __func__);
+    char why[DYNAMIC_WHY] = "";
+    int fd = -1, failed = MPI_SUCCESS, rc = dynamic_check(comm, root, newcomm ? NULL : "newcomm", __func__);
     if (rc)
         return rc;
-    if (on->rank == root) {
+    if (on->rank == root)
+        failed = check_info(info, why);
+    if (on->rank == root && !failed) {
         fd = port_name ? port_call(port_name, timeout_of(info)) : -EINVAL;
-        failed = fd >= 0 ? MPI_SUCCESS : fd == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_PORT;
+        failed = class_of(fd);
+        if (failed)
+            snprintf(why, sizeof(why), "%s", why_not(fd));
     }
-    const char *why = fd < -1 || (fd < 0 && on->rank == root) ? why_not(fd) : NULL;
-    rc = dynamic_bind(on, root, fd < 0 ? -1 : fd, failed, &new);
+    rc = dynamic_bind(on, root, fd < 0 ? -1 : fd, failed, why, &new);
     return give(on, rc, why, new, newcomm, __func__);
 }
 
@@ -235,8 +244,9 @@ int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
     int copy = dup(fd);
     if (copy < 0)
         return errh_comm(self, MPI_ERR_ARG, __func__, "fd %d: %s", fd, strerror(errno));
-    int rc = dynamic_bind(self, 0, copy, MPI_SUCCESS, &new);
-    return give(self, rc, NULL, new, intercomm, __func__);
+    char why[DYNAMIC_WHY] = "";
+    int rc = dynamic_bind(self, 0, copy, MPI_SUCCESS, why, &new);
+    return give(self, rc, why, new, intercomm, __func__);
 }
 
 /*

@@ -53,31 +53,31 @@ struct spawn_wish {
 };
 
 /* Read command number i. Returns MPI_SUCCESS or an error class, with the reason in why. */
-static int read_program(const struct spawn_wish *wish, int i, struct order *order, int *total, char why[256])
+static int read_program(const struct spawn_wish *wish, int i, struct order *order, int *total, char why[DYNAMIC_WHY])
 {
     const struct info *info =
         wish->infos && wish->infos[i] != MPI_INFO_NULL ? info_from(wish->infos[i]) : NULL;
     if (!wish->commands || !wish->commands[i]) {
-        snprintf(why, 256, "command %d is NULL", i);
+        snprintf(why, DYNAMIC_WHY, "command %d is NULL", i);
         return MPI_ERR_ARG;
     }
     if (wish->maxprocs[i] < 0) {
-        snprintf(why, 256, "maxprocs %d of command %d: must be 0 or more", wish->maxprocs[i], i);
+        snprintf(why, DYNAMIC_WHY, "maxprocs %d of command %d: must be 0 or more", wish->maxprocs[i], i);
         return MPI_ERR_ARG;
     }
     if (wish->infos && wish->infos[i] != MPI_INFO_NULL && !info) {
-        snprintf(why, 256, "the info of command %d is no info object, or was freed", i);
+        snprintf(why, DYNAMIC_WHY, "the info of command %d is no info object, or was freed", i);
         return MPI_ERR_INFO;
     }
     struct info *keys = info ? keys_read(info, wish->commands[i]) : NULL;
     if (info && !keys) {
-        snprintf(why, 256, "no memory");
+        snprintf(why, DYNAMIC_WHY, "no memory");
         return MPI_ERR_NO_MEM;
     }
     int count = order_count(keys, wish->maxprocs[i]);
     if (count < 0) {
         info_destroy(keys);
-        snprintf(why, 256, "key soft of command %d allows no number up to %d", i, wish->maxprocs[i]);
+        snprintf(why, DYNAMIC_WHY, "key soft of command %d allows no number up to %d", i, wish->maxprocs[i]);
         return MPI_ERR_SPAWN;
     }
     *total += wish->maxprocs[i];
@@ -90,11 +90,11 @@ static int read_program(const struct spawn_wish *wish, int i, struct order *orde
 }
 
 /* The root reads its arguments. Returns MPI_SUCCESS or an error class, with the reason in why. */
-static int read_wish(const struct spawn_wish *wish, struct order *order, int *total, char why[256])
+static int read_wish(const struct spawn_wish *wish, struct order *order, int *total, char why[DYNAMIC_WHY])
 {
     int rc = MPI_SUCCESS;
     if (wish->count < 1 || !wish->maxprocs) {
-        snprintf(why, 256, "count %d: must be 1 or more", wish->count);
+        snprintf(why, DYNAMIC_WHY, "count %d: must be 1 or more", wish->count);
         return MPI_ERR_ARG;
     }
     for (int i = 0; i < wish->count && !rc; i++)
@@ -102,27 +102,24 @@ static int read_wish(const struct spawn_wish *wish, struct order *order, int *to
     if (rc)
         return rc;
     if (!order->program_count) {
-        snprintf(why, 256, "no process is to be started");
+        snprintf(why, DYNAMIC_WHY, "no process is to be started");
         return MPI_ERR_SPAWN;
     }
     int ended = order_end(order);
     if (ended)
-        snprintf(why, 256, "%s", order->why[0] ? order->why : "no memory");
+        snprintf(why, DYNAMIC_WHY, "%s", order->why[0] ? order->why : "no memory");
     return !ended ? MPI_SUCCESS : order->why[0] ? MPI_ERR_SPAWN : MPI_ERR_NO_MEM;
 }
 
-/* All hear what the root has found: the processes that are wanted, and its error. Returns MPI_SUCCESS or an
- * error class. */
-static int share(struct comm *comm, int *total, int *failed)
+/* All hear from the root how many processes are wanted. Returns MPI_SUCCESS or an error class. */
+static int share(struct comm *comm, int *total)
 {
     struct agree all = comm_everyone(comm);
-    uint64_t values[] = {(uint64_t)*total, (uint64_t)*failed};
-    int rc = agree_max(&all, values, 2);
-    if (rc)
-        return rc;
-    *total = (int)values[0];
-    *failed = (int)values[1];
-    return MPI_SUCCESS;
+    uint64_t value = (uint64_t)*total;
+    int rc = agree_max(&all, &value, 1);
+    if (!rc)
+        *total = (int)value;
+    return rc;
 }
 
 /* Set the outcome of each process: those that were not wanted after all have none. */
@@ -137,23 +134,23 @@ static int spawn(const struct spawn_wish *wish, int root, MPI_Comm handle, MPI_C
 {
     struct comm *new = NULL, *comm = comm_from(handle);
     struct order order = {0};
-    char why[256] = "";
+    char why[DYNAMIC_WHY] = "";
     int total = 0, failed = MPI_SUCCESS, rc = dynamic_check(handle, root, intercomm ? NULL : "intercomm", function);
     if (rc)
         return rc;
     bool is_root = comm->rank == root;
     if (is_root)
         failed = read_wish(wish, &order, &total, why);
-    rc = share(comm, &total, &failed);
+    rc = share(comm, &total);
     if (!rc)
-        rc = failed ? failed : dynamic_spawn(comm, root, is_root ? &order : NULL, failed, &new, why);
+        rc = dynamic_spawn(comm, root, is_root && !failed ? &order : NULL, failed, why, &new);
     order_free(&order);
     fill_codes(codes, total, rc ? 0 : new->peers, rc ? MPI_ERR_SPAWN : MPI_SUCCESS);
     if (rc)
         return errh_comm(comm, rc, function, "%s",
                          why[0]                      ? why
                          : rc == MPI_ERR_PROC_ABORTED ? "a process of either group has ended meanwhile"
-                                                      : "the root, which says more, could not start the processes");
+                                                      : "no communicator can be made with the new processes");
     *intercomm = comm_handle(new);
     return MPI_SUCCESS;
 }

@@ -19,10 +19,34 @@
 #include "mpi/make/comm_make.h"
 #include "mpi/name.h"
 
-enum { WHY = 256 };
+/* A sentence goes in parts, as numbers: the byte orders of the members may differ. */
+enum { WORD = 8, PART = DYNAMIC_WHY / 2 };
+_Static_assert(PART / WORD <= AGREE_VALUES, "a part is one exchange");
 
+static int hear_part(const struct agree *all, bool is_root, char *text)
+{
+    uint64_t words[PART / WORD] = {0};
+    for (int i = 0; is_root && i < PART; i++)
+        words[i / WORD] |= (uint64_t)(uint8_t)text[i] << 8 * (i % WORD);
+    int rc = agree_max(all, words, PART / WORD);
+    for (int i = 0; !rc && i < PART; i++)
+        text[i] = (char)(words[i / WORD] >> 8 * (i % WORD));
+    return rc;
+}
 
-int dynamic_bind(struct comm *comm, int root, int fd, int failed, struct comm **new)
+/* All members hear whether the root has failed, and why. Returns MPI_SUCCESS or an error class. */
+static int hear(struct comm *comm, bool is_root, int failed, char why[DYNAMIC_WHY])
+{
+    struct agree all = comm_everyone(comm);
+    uint64_t told = is_root ? (uint64_t)failed : 0;
+    int rc = agree_max(&all, &told, 1);
+    for (int at = 0; !rc && told && at < DYNAMIC_WHY; at += PART)
+        rc = hear_part(&all, is_root, why + at);
+    why[DYNAMIC_WHY - 1] = 0;
+    return rc ? rc : (int)told;
+}
+
+int dynamic_bind(struct comm *comm, int root, int fd, int failed, char why[DYNAMIC_WHY], struct comm **new)
 {
     struct agree halves = {
         .comm = comm,
@@ -31,9 +55,10 @@ int dynamic_bind(struct comm *comm, int root, int fd, int failed, struct comm **
         .bridged = true,
         .leader = root,
         .pipe = &fd,
-        .failed = failed,
     };
-    int rc = comm_bind_halves(&halves, new);
+    int rc = hear(comm, comm->rank == root, failed, why);
+    if (!rc)
+        rc = comm_bind_halves(&halves, new);
     if (fd >= 0)
         close(fd);
     return rc;
@@ -72,24 +97,25 @@ static int start(struct order *order, struct started *s, char *why)
     const char *step = "";
     int rc = port_open(port, &step);
     if (rc) {
-        snprintf(why, WHY, "no port can be opened for the new processes, by %s: %s", step, strerror(-rc));
+        snprintf(why, DYNAMIC_WHY, "no port can be opened for the new processes, by %s: %s", step, strerror(-rc));
         return -1;
     }
     rc = mpid_spawn((const char *const *)order->words, port, &s->id);
     int fd = rc ? -1 : port_accept(port, has_ended, s);
     (void)port_close(port);
     if (rc)
-        snprintf(why, WHY, "mpiexec cannot be started: %s%s", strerror(-rc),
+        snprintf(why, DYNAMIC_WHY, "mpiexec cannot be started: %s%s", strerror(-rc),
                  rc == -ENOENT ? "; put its folder into PATH" : "");
     else if (fd == -ECANCELED)
-        snprintf(why, WHY, "the new processes ended without MPI_Init (their mpiexec with exit code %d%s)", s->status,
+        snprintf(why, DYNAMIC_WHY, "the new processes ended without MPI_Init (their mpiexec with exit code %d%s)", s->status,
                  s->status ? ", and a line above says why" : "");
     else if (fd < 0)
-        snprintf(why, WHY, "the new processes cannot be met: %s", strerror(-fd));
+        snprintf(why, DYNAMIC_WHY, "the new processes cannot be met: %s", strerror(-fd));
     return fd < 0 ? -1 : fd;
 }
 
-int dynamic_spawn(struct comm *comm, int root, struct order *order, int failed, struct comm **new, char *why)
+int dynamic_spawn(struct comm *comm, int root, struct order *order, int failed, char why[DYNAMIC_WHY],
+                  struct comm **new)
 {
     struct started s = {0};
     int fd = -1;
@@ -97,7 +123,7 @@ int dynamic_spawn(struct comm *comm, int root, struct order *order, int failed, 
         fd = start(order, &s, why);
         failed = fd < 0 ? MPI_ERR_SPAWN : MPI_SUCCESS;
     }
-    int rc = dynamic_bind(comm, root, fd, failed, new);
+    int rc = dynamic_bind(comm, root, fd, failed, why, new);
     if (!rc && s.id) {
         (*new)->spawned = s.id;
         mpid_spawn_link(s.id);
@@ -109,15 +135,19 @@ int dynamic_begin(char *why, size_t size)
 {
     struct comm *world = comm_from(MPI_COMM_WORLD);
     const char *port = mpid_spawn_note();
-    int fd = -1;
+    char reason[DYNAMIC_WHY] = "";
+    int fd = -1, failed = MPI_SUCCESS;
     if (!port)
         return MPI_SUCCESS;
     if (!world->rank)
         fd = port_call(port, 0);
-    int rc = dynamic_bind(world, 0, fd < 0 ? -1 : fd, fd < 0 && !world->rank ? MPI_ERR_PORT : MPI_SUCCESS, &comm_parent);
+    if (!world->rank && fd < 0) {
+        failed = MPI_ERR_PORT;
+        snprintf(reason, sizeof(reason), ": %s", strerror(-fd));
+    }
+    int rc = dynamic_bind(world, 0, fd < 0 ? -1 : fd, failed, reason, &comm_parent);
     if (rc) {
-        snprintf(why, size, "the processes that have spawned this one cannot be met%s%s", world->rank ? "" : ": ",
-                 world->rank || fd >= 0 ? "" : strerror(-fd));
+        snprintf(why, size, "the processes that have spawned this one cannot be met%s", reason);
         return rc;
     }
     left_freed(comm_parent); /* it need not be freed */

@@ -16,15 +16,18 @@
 
 struct comm;
 
+enum { DYNAMIC_WHY = 256 }; /* bytes of a sentence */
+
 /* Make one of comm, an intracommunicator, and the communicator at the other end of root's socket.
- * Collective over comm. fd and failed are root's: failed is an error class, with which all members end, where
- * there is no socket. Takes the socket. Returns MPI_SUCCESS or an error class. */
-int dynamic_bind(struct comm *comm, int root, int fd, int failed, struct comm **new);
+ * Collective over comm. fd, failed and why are root's: failed is an error class, with which all members end, where
+ * there is no socket, and all get root's sentence in why. Takes the socket. Returns MPI_SUCCESS or an error class. */
+int dynamic_bind(struct comm *comm, int root, int fd, int failed, char why[DYNAMIC_WHY], struct comm **new);
 
 /* Spawn, collective over comm, an intracommunicator. order is root's (NULL: failed, an error class, is what all
- * members end with), and so is why, of 256 bytes. Returns MPI_SUCCESS or an error class. */
+ * members end with); why as above. Returns MPI_SUCCESS or an error class. */
 struct order;
-int dynamic_spawn(struct comm *comm, int root, struct order *order, int failed, struct comm **new, char *why);
+int dynamic_spawn(struct comm *comm, int root, struct order *order, int failed, char why[DYNAMIC_WHY],
+                  struct comm **new);
 
 /* In MPI_Init of all members of a spawned world: connect with those that have spawned it, by comm_parent. Returns MPI_SUCCESS or
  * an error class, with a sentence in why. */

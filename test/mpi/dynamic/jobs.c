@@ -315,6 +315,13 @@ static int class_of(int code)
     return class;
 }
 
+/* Whether the sentence of an error has some words: each rank knows the root's reason. */
+static int says(int error, const char *words)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    return !MPI_Error_string(error, text, &(int){0}) && strstr(text, words);
+}
+
 static void err(char *program)
 {
     MPI_Comm inter;
@@ -327,8 +334,8 @@ static void err(char *program)
     claim(class_of(rc) == MPI_ERR_SPAWN && class_of(codes[2]) == MPI_ERR_SPAWN, "no such program");
     rc = MPI_Comm_spawn("/bin/true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
     claim(class_of(rc) == MPI_ERR_SPAWN, "a program without MPI_Init");
-    rc = MPI_Comm_spawn(program, words, -1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
-    claim(class_of(rc) == MPI_ERR_ARG, "a negative number");
+    rc = MPI_Comm_spawn(program, words, rank ? 1 : -7, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    claim(class_of(rc) == MPI_ERR_ARG && says(rc, "maxprocs -7"), "a negative number at the root alone");
     rc = MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, size, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
     claim(class_of(rc) == MPI_ERR_ROOT, "no root");
     MPI_Info_create(&info);
@@ -341,20 +348,23 @@ static void err(char *program)
     MPI_Info_set(info, "soft", "many");
     rc = MPI_Comm_spawn(program, words, 5, info, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
     claim(class_of(rc) == MPI_ERR_SPAWN, "soft that cannot be read");
+    MPI_Info freed = info;
     MPI_Info_free(&info);
+    rc = MPI_Comm_accept("port", rank ? MPI_INFO_NULL : freed, 0, MPI_COMM_WORLD, &inter);
+    claim(class_of(rc) == MPI_ERR_INFO && says(rc, "is no info object"), "an info that the root has freed");
     rc = MPI_Lookup_name("no such name", MPI_INFO_NULL, port);
     claim(class_of(rc) == MPI_ERR_NAME, "no such name");
     rc = MPI_Unpublish_name("no such name", MPI_INFO_NULL, port);
     claim(class_of(rc) == MPI_ERR_SERVICE, "nothing to take back");
     rc = MPI_Comm_connect("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
-    claim(class_of(rc) == MPI_ERR_PORT, "no name of a port");
+    claim(class_of(rc) == MPI_ERR_PORT && says(rc, "no name that MPI_Open_port has given"), "no name of a port");
     rc = MPI_Comm_accept("port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
     claim(class_of(rc) == MPI_ERR_PORT, "no port of this process");
     MPI_Open_port(MPI_INFO_NULL, port);
     MPI_Close_port(port);
     MPI_Bcast(port, sizeof(port), MPI_CHAR, 0, MPI_COMM_WORLD);
     rc = MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
-    claim(class_of(rc) == MPI_ERR_PORT, "a port that was closed");
+    claim(class_of(rc) == MPI_ERR_PORT && says(rc, "nobody has this port open"), "a port that was closed");
 }
 
 /* Two programs in one world. */
@@ -523,14 +533,10 @@ static void lose(char *program)
 {
     char *words[] = {"lost", NULL};
     MPI_Comm inter;
-    int word, rc;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
-    rc = MPI_Recv(&word, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
-    char text[MPI_MAX_ERROR_STRING];
-    int len;
-    MPI_Error_string(rc, text, &len);
-    claim(class_of(rc) == MPI_ERR_PROC_ABORTED, text);
+    int word, rc = MPI_Recv(&word, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE);
+    claim(class_of(rc) == MPI_ERR_PROC_ABORTED, "a receive from one that has gone");
     rc = MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 1, inter, MPI_STATUS_IGNORE);
     claim(class_of(rc) == MPI_ERR_PROC_ABORTED, "a receive from any, when all have gone");
 }
@@ -539,11 +545,10 @@ static void lose(char *program)
 static void wait_long(void)
 {
     int word = 0;
-    if (size > 1 && rank == size - 1)
+    if (size > 1 && rank == size - 1) {
         sleep(3);
-    if (size > 1 && rank == size - 1)
         MPI_Send(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
-    else if (!rank)
+    } else if (!rank)
         MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
 }

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "os/cpu/cpus.h"
+
 /* The functions that are used: an X(name) each. */
 #define FUNCTIONS(X)                                                               \
     X(hwloc_topology_init)                                                         \
@@ -234,7 +236,13 @@ int hardware_read(struct hardware *h, const char *device, char why[512])
 {
     hwloc_topology_t topology;
     *h = (struct hardware){0};
-    int rc = load_library(why);
+    int rc = os_affinity_refused();
+    if (rc) {
+        snprintf(why, 512, "the kernel, or a filter of system calls, refuses sched_getaffinity(), which hwloc needs: %s",
+                 strerror(-rc));
+        return rc;
+    }
+    rc = load_library(why);
     if (rc)
         return rc;
     rc = lib.hwloc_topology_init(&topology) ? -ENOMEM : 0;

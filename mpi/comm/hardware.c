@@ -10,6 +10,7 @@
 
 #include "mpi/comm/comm.h"
 #include "mpi/comm/comm_hosts.h"
+#include "os/cpu/cpus.h"
 
 /* The functions that are used: an X(name) each. */
 #define FUNCTIONS(X)                                                                               \
@@ -69,7 +70,7 @@ static bool load_library(void)
 static void load_topology(void)
 {
     hwloc_topology_t made;
-    if (!load_library() || lib.hwloc_topology_init(&made))
+    if (os_affinity_refused() || !load_library() || lib.hwloc_topology_init(&made))
         return;
     if (lib.hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) ||
         lib.hwloc_topology_load(made))

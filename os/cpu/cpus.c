@@ -56,6 +56,12 @@ int os_cpus_usable(void)
     return count > 0 ? count : 1;
 }
 
+int os_affinity_refused(void)
+{
+    cpu_set_t set[64]; /* 65,536 processors: a mask that is too small is refused, too */
+    return sched_getaffinity(0, sizeof(set), set) ? -errno : 0;
+}
+
 int os_heavy_fence_register(void)
 {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) ? -errno : 0;

@@ -4,9 +4,9 @@
 
     refused.py MPIEXEC WORK DENY [short] [CALL...]
 
-A seccomp filter over mpiexec and its ranks refuses one call, or a group of them, by one errno. Then five jobs run:
-messages and collectives, on one host and on two pretended ones; a long stdin through a rank to stdout; an abort;
-mpiexec is killed; and, where accept4() is refused, asked for a report. None may hang, lose bytes, or leave a process. A job that fails says why on stderr, in
+A seccomp filter over mpiexec and its ranks refuses one call, or a group of them, by one errno. Then these jobs run:
+messages and collectives, on one host and on two pretended ones; ranks that are bound to cores; a long stdin through a
+rank to stdout; an abort; mpiexec is killed; and, where accept4() is refused, asked for a report. None may hang, lose bytes, or leave a process. A job that fails says why on stderr, in
 sentences. short: one errno a call.
 """
 import concurrent.futures
@@ -100,6 +100,14 @@ def hosts(deny, rules, mpiexec, work):
     return messages(deny, rules, mpiexec, work, "--pretend-hosts", "2")
 
 
+def bound(deny, rules, mpiexec, work):
+    """mpiexec and the ranks ask for the hardware."""
+    job = Job(deny, rules, [mpiexec, "--bind-to", "core", "--oversubscribe", "-n", "2", work, "init", "barrier=3",
+                            "finalize"], stdin=subprocess.DEVNULL)
+    told = verdict(*job.end(), 0, lambda out: not out)
+    return "left" if job.left() else told
+
+
 def streams(deny, rules, mpiexec, _):
     job = Job(deny, rules, [mpiexec, "-n", "2", "cat"], stdin=subprocess.PIPE)
     told = verdict(*job.end(STDIN), 0, lambda out: out == STDIN)
@@ -150,7 +158,7 @@ def main(mpiexec, work, deny, *options):
         if not named or call in named:
             for error in ERRORS[i % 2:i % 2 + 1] if "short" in options else ERRORS:
                 sets[f"{call}={error}"] = [f"{call}={error}"]
-    jobs = (messages, hosts, streams, abort, killed, door)
+    jobs = (messages, hosts, bound, streams, abort, killed, door)
     bad = 0
 
     def run_jobs(rules):

@@ -421,7 +421,7 @@ int ranks_create(struct ranks *r, const struct table_spec *spec, const struct ra
     int rc = table_create(&r->table, spec);
     snprintf(
         memory, sizeof(memory),
-        "make shared memory, by memfd_create() or with %llu KiB that are free in /dev/shm or /tmp",
+        "make shared memory of %llu KiB, by memfd_create() or a file in /dev/shm or /tmp, and ftruncate()",
         (unsigned long long)table_need(r->table.slots) >> 10);
     if (rc)
         return rc;

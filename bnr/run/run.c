@@ -74,7 +74,7 @@ static int prepare_job(struct run *run, const struct run_job *what, const char *
     int rc = run->wide ? 0 : prepare_ranks(run, what, step);
     if (rc)
         return rc;
-    *step = "start the event loop, by epoll_create1(), eventfd2() and pipe2()";
+    *step = "start the event loop, by epoll_create1(), epoll_ctl(), eventfd2(), ioctl() and pipe2()";
     rc = open_loop(run);
     return rc || run->wide ? rc : run_ranks_serve(run);
 }

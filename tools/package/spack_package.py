@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recipe for Spack: put it into a repository of yours as packages/vireo/package.py, and write where the sources lie."""
+"""Recipe for Spack: put it into a repository of yours as packages/vireo/package.py, and write where the sources lie.
+
+MPI-IO is ROMIO's, out of the source package that subprojects/mpich.wrap names. tools/get_romio.py takes it from
+subprojects/packagefiles/ of the sources, or by apt-get; where it cannot, the build ends with a line that says so.
+"""
 from spack.package import *
 
 
@@ -15,6 +19,8 @@ class Vireo(MesonPackage):
 
     variant("ofi", default=True, description="Use fabrics through libfabric")
 
+    variant("romio", default=True, description="Have MPI-IO, by ROMIO")
+
     provides("mpi@:5.0")
 
     depends_on("c", type="build")
@@ -27,8 +33,14 @@ class Vireo(MesonPackage):
     depends_on("jansson")
     depends_on("libfabric", when="+ofi")
 
+    @run_before("meson")
+    def obtain_romio(self):
+        if self.spec.satisfies("+romio"):
+            which("python3", required=True)("tools/get_romio.py", ".")
+
     def meson_args(self):
-        return ["-Dtests=false", "-Dwerror=false"]
+        romio = "enabled" if self.spec.satisfies("+romio") else "disabled"
+        return ["-Dtests=false", "-Dwerror=false", f"-Dromio={romio}"]
 
     def setup_dependent_build_environment(self, env, dependent_spec):
         env.set("VIREO_CC", spack_cc)

@@ -115,15 +115,22 @@ static int refuse_hosts(struct reader *r, const char *variable, int rc)
                          : rc;
 }
 
-/* Without SLURM_TASKS_PER_NODE each host has a slot for each processor. */
+/* What tells the slots of the hosts. Within a step SLURM_TASKS_PER_NODE is the step's, whose hosts may be fewer; then, and
+ * without it, each host has a slot for each processor. */
+static const char *slurm_slots(void)
+{
+    const char *tasks = getenv("SLURM_TASKS_PER_NODE"), *step = getenv("SLURM_STEP_TASKS_PER_NODE");
+    const char *cpus = value_of("SLURM_JOB_CPUS_PER_NODE");
+    bool is_of_step = tasks && step && !strcmp(tasks, step);
+    return tasks && !(is_of_step && cpus) ? tasks : cpus;
+}
+
 static int take_slurm(struct reader *r)
 {
-    const char *nodes = getenv("SLURM_JOB_NODELIST"), *tasks = getenv("SLURM_TASKS_PER_NODE");
-    if (!nodes)
-        return 0;
-    if (!tasks)
-        tasks = value_of("SLURM_JOB_CPUS_PER_NODE");
-    return refuse_hosts(r, "SLURM_JOB_NODELIST", hosts_add_slurm(&r->allocated, nodes, tasks));
+    const char *nodes = getenv("SLURM_JOB_NODELIST");
+    return !nodes ? 0
+                  : refuse_hosts(r, "SLURM_JOB_NODELIST",
+                                 hosts_add_slurm(&r->allocated, nodes, slurm_slots()));
 }
 
 static int take_source(struct reader *r, const struct option_allocation_source *source, const char *value)

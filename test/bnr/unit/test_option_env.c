@@ -60,6 +60,29 @@ static void slots_come_from_slurm(void **state)
     unsetenv("SLURM_TASKS_PER_NODE");
 }
 
+/* mpiexec in a step of one task, in a job of two hosts. */
+static void a_step_tells_no_slots(void **state)
+{
+    struct options o;
+    struct line l;
+    char why[256];
+    (void)state;
+    setenv("SLURM_JOB_ID", "7", 1);
+    setenv("SLURM_JOB_NODELIST", "n[1-2]", 1);
+    setenv("SLURM_JOB_CPUS_PER_NODE", "2(x2)", 1);
+    setenv("SLURM_TASKS_PER_NODE", "1", 1);
+    setenv("SLURM_STEP_TASKS_PER_NODE", "1", 1);
+    split(&l, "prog");
+    assert_int_equal(options_parse(&o, l.argc, l.argv, why, sizeof(why)), 0);
+    assert_int_equal(o.plan.nranks, 4);
+    options_free(&o);
+    unsetenv("SLURM_STEP_TASKS_PER_NODE");
+    unsetenv("SLURM_TASKS_PER_NODE");
+    unsetenv("SLURM_JOB_CPUS_PER_NODE");
+    unsetenv("SLURM_JOB_NODELIST");
+    unsetenv("SLURM_JOB_ID");
+}
+
 /* Each host of a job of Slurm is reached by srun, unless one is of elsewhere. */
 static void allocated_hosts_are_reached_by_the_system(void **state)
 {
@@ -211,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_come_from_slurm),
+        cmocka_unit_test(a_step_tells_no_slots),
         cmocka_unit_test(allocated_hosts_are_reached_by_the_system),
         cmocka_unit_test(slots_come_from_batch_systems),
         cmocka_unit_test(environments_compose),

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bnr/client/manager.h"
 #include "include/bnr.h"
@@ -31,7 +32,9 @@ enum {
     TYPE_BYTES = 27,
     GLOBAL = 3, /* of a value: for processes of all hosts */
     TIMED_OUT = -24, /* codes; Open MPI's mpirun tells by this one, too, that there is no such value */
-    NOT_FOUND = -46
+    NOT_FOUND = -46,
+    LOST_CONNECTION = -61,
+    LOST_SERVER = -101 /* the same in version 3 */
 };
 #define ALL_RANKS (UINT32_MAX - 1)
 
@@ -75,6 +78,9 @@ struct pmix {
     int (*get)(const struct pmix_process *process, const char *key, const void *info, size_t count,
                void (*answer)(int status, const struct pmix_value *value, void *arg), void *arg);
     const char *(*error_string)(int status);
+    void (*on_event)(const int *codes, size_t count, const void *info, size_t info_count, /* later versions return a code */
+                     void (*act)(size_t handler, int status), /* and more, which ours leaves alone */
+                     void (*registered)(int status, size_t handler, void *arg), void *arg);
 };
 
 static struct pmix *self_of(struct manager *m)
@@ -275,6 +281,7 @@ static bool load(struct pmix *p, void *library)
         {"PMIx_Abort", &p->abort},       {"PMIx_Put", &p->put},
         {"PMIx_Commit", &p->commit},     {"PMIx_Fence", &p->fence},
         {"PMIx_Get_nb", &p->get},        {"PMIx_Error_string", &p->error_string},
+        {"PMIx_Register_event_handler", &p->on_event},
     };
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         void *found = dlsym(library, functions[i].name);
@@ -324,6 +331,25 @@ static int greet_server(struct pmix *p)
     return g.status ? lost(p, "PMIx_Init", g.status) : 0;
 }
 
+/* ---- the manager's end ---- */
+
+/* The library's thread calls it. Nobody else would end this process, which may wait for others or compute. */
+static void on_loss(size_t handler, int status)
+{
+    os_fail(0, "the process manager that started this program (PMIx) has ended, and so does this process");
+    _exit(1);
+}
+
+static void note_registered(int status, size_t handler, void *arg)
+{
+}
+
+static void watch_manager(struct pmix *p)
+{
+    static const int losses[] = {LOST_CONNECTION, LOST_SERVER};
+    p->on_event(losses, sizeof(losses) / sizeof(losses[0]), NULL, 0, on_loss, note_registered, NULL);
+}
+
 int pmix_find(struct manager **m)
 {
     if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK"))
@@ -342,6 +368,7 @@ int pmix_find(struct manager **m)
     int rc = greet_server(p);
     if (rc)
         return rc; /* its thread may still use p */
+    watch_manager(p);
     p->base.ops = &pmix_ops;
     p->base.rank = (int)p->self.rank;
     p->base.size = number_of(p, ALL_RANKS, "pmix.job.size", 0);

@@ -6,13 +6,15 @@ usage: manager_ends.py WORK ROUNDS MANAGER...
 
 WORK is test/bnr/work.c; a MANAGER is hydra, mpirun, pmi2 or pmix, the last two by srun. With "-on" srun
 lets others go on when a rank fails, as it does by default: then ranks end the job. Each round kills a rank, has one end
-without MPI_Finalize, and has one abort, while others wait for it in MPI.
+without MPI_Finalize, and has one abort, while others wait for it in MPI. At last Hydra and mpirun are killed.
 """
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -37,6 +39,11 @@ ENDS = {
     "a rank is killed": (("barrier", "die=1", "barrier"), None, ("illed", "signal 9", "exit code 137", "process manager error")),
     "a rank leaves": (("barrier", "leave=1", "barrier"), None, ("without MPI_Finalize",)),
     "a rank aborts": (("barrier", "abort=9", "sleep=60000"), 9, ("aborted with code 9",)),
+}
+# Acts of ranks whose manager is killed.
+DEATHS = {
+    "ranks wait in MPI": ("init", "hello", "block=60000"),
+    "ranks compute": ("init", "hello", "sleep=60000"),
 }
 PASSES_CODES = ("hydra", "mpirun")
 
@@ -67,6 +74,35 @@ def one(manager, work, name, number):
     return f"{wrong}\n{said}" if wrong else None, taken
 
 
+def manager_dies(manager, work, acts):
+    """The manager is killed while ranks compute, and wait in MPI. Returns what is wrong, or None. Hydra's proxy kills
+    its ranks; under mpirun the shell around a rank tells its status."""
+    word = f"VIREO_TEST_ENDS={os.getpid()}.{manager}.dies"
+    before = segments()
+    with tempfile.TemporaryDirectory() as folder: # mpirun leaves files there
+        environment = {n: v for n, v in os.environ.items() if not n.startswith(PREFIXES)}
+        environment |= dict([word.split("=")]) | {"TMPDIR": folder}
+        heard = pathlib.Path(folder, "heard")
+        script = f'"$@" 2>>{heard} >&2; echo status $? >>{heard}'
+        process = subprocess.Popen([*MANAGERS[manager], "-n", str(RANKS), "sh", "-c", script, "sh", work, *acts],
+                                   env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        until = time.monotonic() + LIMIT
+        while time.monotonic() < until and (not heard.exists() or heard.read_text().count(" of ") < RANKS):
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        pids = marked.left(word)
+        marked.kill(pids)
+        said = heard.read_text() if heard.exists() else ""
+    wrong = f"processes are left: {pids}" if pids else \
+        f"memory is left: {segments() - before}" if segments() - before else \
+        "no line and status of each rank" if manager == "mpirun" and not (
+            said.count("has ended, and so does this process") == said.count("status 1\n") == RANKS) else None
+    return f"{wrong}\n{said}" if wrong else None
+
+
 def main(work, rounds, *managers):
     bad = 0
     for manager in managers:
@@ -82,6 +118,10 @@ def main(work, rounds, *managers):
             times = sorted(taken for _, taken in told)
             print(f"{'not so' if wrong else 'ok'}: {manager}: {name}: {len(told) - len(wrong)} of {len(told)} rounds, "
                   f"median {times[len(times) // 2]:.2f} s, longest {times[-1]:.2f} s", flush=True)
+        for name, acts in DEATHS.items() if manager in PASSES_CODES else ():
+            why = manager_dies(manager, work, acts)
+            bad += bool(why)
+            print(f"{'not so' if why else 'ok'}: {manager}: it is killed: {name}{': ' + why if why else ''}", flush=True)
     return 1 if bad else 0
 
 

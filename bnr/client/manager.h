@@ -15,7 +15,12 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MANAGER_KEY_MAX = 39 };
+#include "os/log.h"
+
+enum {
+    MANAGER_KEY_MAX = 39,
+    MANAGER_PATIENCE_S = 60 /* of a process in a fence, before a line tells for what it waits */
+};
 
 /* Whether all managers take a key: letters, digits and "._-", MANAGER_KEY_MAX at most. */
 static inline bool manager_takes(const char *key)
@@ -36,6 +41,12 @@ struct manager {
     void (*idle)(void *arg); /* called again and again while a call waits, where the manager allows; NULL: none */
     void *idle_arg;
 };
+
+static inline void manager_tell_wait(const struct manager *m)
+{
+    os_log(OS_LOG_WARN, "has waited %d s for the other processes of its job of %d: each must come to MPI_Init",
+           MANAGER_PATIENCE_S, m->size);
+}
 
 struct manager_ops {
     const char *name; /* of the back end */

@@ -21,8 +21,7 @@
 #include "os/log.h"
 
 enum {
-    REPLY_MS = 60000,   /* a manager that is silent for so long has failed */
-    BARRIER_MS = 60000, /* after so long a line tells for what this process waits */
+    REPLY_MS = 60000, /* a manager that is silent for so long has failed */
     GOODBYE_MS = 5000,
     RANKS_MAX = 1 << 22,
     LINES = 4 * PMI_LINE
@@ -138,10 +137,9 @@ static int pmi_fence(struct manager *m)
     char line[LINES];
     int rc = say(p, request, sizeof(request) - 1);
     if (!rc)
-        rc = hear(p, line, sizeof(line), BARRIER_MS);
+        rc = hear(p, line, sizeof(line), MANAGER_PATIENCE_S * 1000);
     if (rc == -ETIMEDOUT) {
-        os_log(OS_LOG_WARN, "has waited %d s for the other processes of its job of %d: each must come to MPI_Init",
-               BARRIER_MS / 1000, p->base.size);
+        manager_tell_wait(m);
         rc = hear(p, line, sizeof(line), -1);
     }
     if (!rc && (!pmi_is(line, "barrier_out") || !pmi_succeeded(line)))

@@ -33,6 +33,7 @@ enum {
     GLOBAL = 3, /* of a value: for processes of all hosts */
     TIMED_OUT = -24, /* codes; Open MPI's mpirun tells by this one, too, that there is no such value */
     NOT_FOUND = -46,
+    DONE_AT_ONCE = -157, /* and nothing is called */
     LOST_CONNECTION = -61,
     LOST_SERVER = -101 /* the same in version 3 */
 };
@@ -74,7 +75,8 @@ struct pmix {
     int (*abort)(int status, const char *msg, struct pmix_process *processes, size_t count);
     int (*put)(uint8_t scope, const char *key, struct pmix_value *value);
     int (*commit)(void);
-    int (*fence)(const struct pmix_process *processes, size_t count, const void *info, size_t info_count);
+    int (*fence)(const struct pmix_process *processes, size_t count, const void *info, size_t info_count,
+                 void (*answer)(int status, void *arg), void *arg);
     int (*get)(const struct pmix_process *process, const char *key, const void *info, size_t count,
                void (*answer)(int status, const struct pmix_value *value, void *arg), void *arg);
     const char *(*error_string)(int status);
@@ -111,19 +113,6 @@ static int pmix_put(struct manager *m, const char *key, const void *value, size_
     return status ? lost(p, "PMIx_Put", status) : 0;
 }
 
-/* The values go to all hosts with the fence: of a process that has left meanwhile, Open MPI's daemons give none that they
- * are asked for later, and never answer. */
-static int pmix_fence(struct manager *m)
-{
-    static const struct pmix_attribute collect = {.key = "pmix.collect", .value = {.type = TYPE_BOOL, .data.flag = true}};
-    struct pmix *p = self_of(m);
-    int status = p->commit();
-    if (status)
-        return lost(p, "PMIx_Commit", status);
-    status = p->fence(NULL, 0, &collect, 1);
-    return status ? lost(p, "PMIx_Fence", status) : 0;
-}
-
 /* Wait for a flag that another thread sets under the lock, so many seconds at most. Locked. */
 static void await_flag(const bool *flag, pthread_cond_t *set, pthread_mutex_t *lock, int seconds)
 {
@@ -133,6 +122,53 @@ static void await_flag(const bool *flag, pthread_cond_t *set, pthread_mutex_t *l
     until.tv_sec += seconds;
     while (!*flag && !rc)
         rc = pthread_cond_timedwait(set, lock, &until);
+}
+
+/* The end of a fence. */
+struct fence_end {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    bool is_there;
+    int status;
+};
+
+static void take_fence_end(int status, void *arg)
+{
+    struct fence_end *end = arg;
+    pthread_mutex_lock(&end->lock);
+    end->status = status;
+    end->is_there = true;
+    pthread_cond_signal(&end->came);
+    pthread_mutex_unlock(&end->lock);
+}
+
+/* The values go to all hosts with the fence: of a process that has left meanwhile, Open MPI's daemons give none that they
+ * are asked for later, and never answer. Returns the library's code. */
+static int wait_for_all(struct pmix *p)
+{
+    static const struct pmix_attribute collect = {.key = "pmix.collect", .value = {.type = TYPE_BOOL, .data.flag = true}};
+    struct fence_end end = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
+    int status = p->fence(NULL, 0, &collect, 1, take_fence_end, &end);
+    if (status)
+        return status == DONE_AT_ONCE ? 0 : status;
+    pthread_mutex_lock(&end.lock);
+    await_flag(&end.is_there, &end.came, &end.lock, MANAGER_PATIENCE_S);
+    if (!end.is_there)
+        manager_tell_wait(&p->base);
+    while (!end.is_there)
+        pthread_cond_wait(&end.came, &end.lock);
+    pthread_mutex_unlock(&end.lock);
+    return end.status;
+}
+
+static int pmix_fence(struct manager *m)
+{
+    struct pmix *p = self_of(m);
+    int status = p->commit();
+    if (status)
+        return lost(p, "PMIx_Commit", status);
+    status = wait_for_all(p);
+    return status ? lost(p, "PMIx_Fence", status) : 0;
 }
 
 /* The answer to a get. The caller frees it; once the caller has given up, take_answer() does. */
@@ -279,7 +315,7 @@ static bool load(struct pmix *p, void *library)
     } functions[] = {
         {"PMIx_Init", &p->init},         {"PMIx_Finalize", &p->finalize},
         {"PMIx_Abort", &p->abort},       {"PMIx_Put", &p->put},
-        {"PMIx_Commit", &p->commit},     {"PMIx_Fence", &p->fence},
+        {"PMIx_Commit", &p->commit},     {"PMIx_Fence_nb", &p->fence},
         {"PMIx_Get_nb", &p->get},        {"PMIx_Error_string", &p->error_string},
         {"PMIx_Register_event_handler", &p->on_event},
     };

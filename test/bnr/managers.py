@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 LIMIT = 90 # seconds
 ACTS = ("init", "hello", "ring", "barrier=3", "allreduce=3", "message=65536", "message=1048576", "colls", "finalize")
@@ -102,6 +103,30 @@ def check_manager(manager, work, session_world, deny):
     if not subprocess.run([deny, "accept4=ENOSYS", "--", "true"], check=False).returncode:
         done = start("-n", "2", deny, "accept4=ENOSYS", "--", work, "init", "hello", "finalize")
         claim(f"{who}: memory of a host without accept4()", done.returncode == 0, done.returncode, done.stderr)
+
+
+class Waiters:
+    """Two ranks that wait for a process which never comes, as other checks run."""
+
+    def __init__(self, manager, work):
+        self.who = manager[0]
+        self.heard = tempfile.TemporaryFile("w+", errors="replace")
+        words = ("-n", "1", "sleep", "100", ":", "-n", "2", work, "init", "finalize")
+        self.process = subprocess.Popen(["timeout", "-k", "5", str(LIMIT), *manager, *words], env=environment(),
+                                        stdin=subprocess.DEVNULL, stdout=self.heard, stderr=self.heard)
+        self.began = time.monotonic()
+
+    def said(self):
+        self.heard.seek(0)
+        return [line for line in self.heard.read().splitlines() if "has waited 60 s for the other processes" in line]
+
+    def check(self):
+        while len(self.said()) < 2 and time.monotonic() < self.began + LIMIT:
+            time.sleep(0.2)
+        said, runs = self.said(), self.process.poll() is None
+        self.process.terminate()
+        self.process.wait()
+        claim(f"{self.who}: after a minute each rank tells that it waits", len(said) == 2 and runs, said, runs)
 
 
 # ---- a manager that errs ----
@@ -238,6 +263,7 @@ def check_ends(work):
 
 
 def main(work, session_world, deny):
+    waiters = [Waiters(manager, work) for manager in (HYDRA, MPIRUN) if shutil.which(manager[0])]
     check_errors(work)
     check_ends(work)
     for manager, package in ((HYDRA, "mpich"), (MPIRUN, "openmpi-bin")):
@@ -245,6 +271,8 @@ def main(work, session_world, deny):
             check_manager(manager, work, session_world, deny)
         else:
             print(f"{manager[0]} is not tried: it is not there; the package is {package}")
+    for one in waiters:
+        one.check()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -386,9 +388,35 @@ static void watch_manager(struct pmix *p)
     p->on_event(losses, sizeof(losses) / sizeof(losses[0]), NULL, 0, on_loss, note_registered, NULL);
 }
 
+/* ---- finding it ---- */
+
+/* A rank is one program in its life. Of a second one's processes the manager does not know all that it knew of the first
+ * one's, and some of its fences and values are lost as a process of the first one leaves. So a file in the manager's
+ * folder tells that the rank has been a program; the manager removes it. The port tells managers apart whose processes
+ * have had one number: a killed one leaves its folder. */
+static int claim(const char *space, const char *rank)
+{
+    const char *folder = getenv("PMIX_SERVER_TMPDIR"), *server = getenv("PMIX_SERVER_URI2");
+    const char *port = server ? strrchr(server, ':') : NULL;
+    char path[PATH_MAX];
+    if (!folder || !port ||
+        snprintf(path, sizeof(path), "%s/vireo.%s.%s.%s", folder, space, rank, port + 1) >= (int)sizeof(path))
+        return 0; /* nothing can be told, nor where the file cannot be made */
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST) {
+        os_fail(0, "rank %s of this job has already been another program, and its process manager (PMIx) serves one; "
+                "start each program as a job of its own, or alone with VIREO_SINGLETON=1", rank);
+        return -EPERM;
+    }
+    if (fd >= 0)
+        close(fd);
+    return 0;
+}
+
 int pmix_find(struct manager **m)
 {
-    if (!getenv("PMIX_NAMESPACE") || !getenv("PMIX_RANK"))
+    const char *space = getenv("PMIX_NAMESPACE"), *rank = getenv("PMIX_RANK");
+    if (!space || !rank)
         return -ENOENT;
     void *library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -401,7 +429,12 @@ int pmix_find(struct manager **m)
         free(p);
         return os_fail(-ELIBACC, "libpmix.so.2 cannot be used");
     }
-    int rc = greet_server(p);
+    int rc = claim(space, rank);
+    if (rc) {
+        free(p);
+        return rc;
+    }
+    rc = greet_server(p);
     if (rc)
         return rc; /* its thread may still use p */
     watch_manager(p);

@@ -17,6 +17,7 @@ import threading
 import time
 
 LIMIT = 90 # seconds
+SECOND_ROUNDS = 5
 ACTS = ("init", "hello", "ring", "barrier=3", "allreduce=3", "message=65536", "message=1048576", "colls", "finalize")
 
 
@@ -78,6 +79,19 @@ def check_steps(who, start, work):
               alone.stderr)
 
 
+def check_second(who, start, work):
+    """A second program of the same ranks, each time."""
+    for number in range(SECOND_ROUNDS):
+        with tempfile.NamedTemporaryFile("r", errors="replace") as heard:
+            script = f'for i in 1 2; do "$@" >>{heard.name} 2>&1 || exit; done'
+            done = start("-n", "2", "sh", "-c", script, "sh", work, "init", "hello", "barrier", "finalize")
+            said = heard.read().splitlines()
+        hellos, lines = (sorted(s for s in said if s.startswith(word)) for word in ("rank ", "vireo: "))
+        claim(f"{who}: ranks are one program: {number}", hellos == ["rank 0 of 2", "rank 1 of 2"] and
+              done.returncode not in (0, 124) and 1 <= len(lines) == len(said) - 2 <= 2 and
+              (who != MPIRUN[0] or all("has already been another program" in s for s in lines)), done.returncode, said)
+
+
 def check_manager(manager, work, session_world, deny):
     def start(*words, **more):
         return subprocess.run(["timeout", "-k", "5", str(LIMIT), *manager, *words], env=environment(**more),
@@ -98,6 +112,7 @@ def check_manager(manager, work, session_world, deny):
     done = start("-n", "2", work, "init", "hello", "finalize", VIREO_SINGLETON="1")
     claim(f"{who}: VIREO_SINGLETON=1 starts each alone", done.stdout == "rank 0 of 1\n" * 2, done.stdout, done.stderr)
     check_steps(who, start, work)
+    check_second(who, start, work)
     done = start("-n", "3", session_world, "both")
     claim(f"{who}: sessions beside MPI_Init", done.returncode == 0, done.returncode, done.stderr)
     if not subprocess.run([deny, "accept4=ENOSYS", "--", "true"], check=False).returncode:

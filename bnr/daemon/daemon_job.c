@@ -66,8 +66,10 @@ static int prepare(struct daemon *d, char why[512])
         step = "make a pipe";
         rc = serve_start(&d->serve, &d->loop, d->mesh, d->map, d->ranks);
     }
-    if (!rc)
+    if (!rc) {
+        daemon_hear_missed(d);
         return 0;
+    }
     snprintf(why, 512, "cannot prepare the job: %s: %s", step, strerror(-rc));
     return EXIT_FAILED;
 }

@@ -84,6 +84,17 @@ static void other_ended(void *arg, int pid, int status)
     (void)ranks_guard_again(d->ranks, pid);
 }
 
+static void tell_missed(void *arg, int rank, int waiting)
+{
+    struct daemon *d = arg;
+    words_tell_number(d->words, RECORD_MISSED, waiting, (uint32_t)rank, "");
+}
+
+void daemon_hear_missed(struct daemon *d)
+{
+    serve_hear_missed(d->serve, tell_missed, d);
+}
+
 int daemon_create_ranks(struct daemon *d, const char **step)
 {
     const struct ranks_hooks hooks = {.open = open_pipes,

@@ -15,6 +15,9 @@ int daemon_create_ranks(struct daemon *d, const char **step);
 /* Make the ranks' folder, and guard them. Returns 0, or -errno with the step that has failed. */
 int daemon_guard_ranks(struct daemon *d, const char **step);
 
+/* They are served: tell mpiexec when one comes to wait for a rank that has ended without MPI_Init. */
+void daemon_hear_missed(struct daemon *d);
+
 /* The job has ended: the guards go. */
 void daemon_unguard_ranks(struct daemon *d);
 

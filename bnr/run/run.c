@@ -163,6 +163,7 @@ static int complain(const char *step, int rc)
 static int go(struct run *run)
 {
     run_spawn_begin(run);
+    run_ranks_hear(run);
     run_start(run);
     run_interrupt_reap(run); /* a warden may have been killed before its end was listened for */
     while (!run->abandoned &&

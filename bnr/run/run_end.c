@@ -141,6 +141,8 @@ void run_take_missed(struct run *run, int rank)
 {
     const struct job_facts facts = {.is_missed = true};
     enum job_cause cause;
+    if (run->job.state != JOB_RUNNING || run->job.has_code)
+        return;
     struct job_step step = job_missed(&run->job, &cause);
     run_explain_end(run, rank, &facts, cause);
     run_follow(run, step);

@@ -28,7 +28,7 @@ void run_end_by_signal(struct run *run, int number);
 
 /* A rank has ended, wherever it was. */
 void run_take_end(struct run *run, int rank, const struct job_facts *facts);
-/* One that had ended well is missed by others. */
+/* One that had ended well is missed by others. Does nothing in a job that has failed already. */
 void run_take_missed(struct run *run, int rank);
 
 /* Signal all ranks, wherever they run, and the jobs that they have spawned. */

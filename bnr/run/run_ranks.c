@@ -84,6 +84,17 @@ int run_ranks_serve(struct run *run)
     return serve_start(&run->serve, &run->loop, NULL, NULL, run->ranks);
 }
 
+static void take_missed(void *arg, int rank, int waiting)
+{
+    (void)waiting;
+    run_take_missed(arg, rank);
+}
+
+void run_ranks_hear(struct run *run)
+{
+    serve_hear_missed(run->serve, take_missed, run);
+}
+
 bool run_ranks_reap(struct run *run)
 {
     return ranks_reap(run->ranks);

@@ -21,6 +21,8 @@ int run_ranks_guard(struct run *run, char *name, size_t name_size, const char **
 void run_ranks_unguard(struct run *run);
 /* Have them served, where all ranks are here. Returns 0 or -errno. */
 int run_ranks_serve(struct run *run);
+/* They are served, wherever others are: hear of ranks that those here miss. */
+void run_ranks_hear(struct run *run);
 
 /* Children have ended: reap them. Returns whether there are more, after others have had their turn. */
 bool run_ranks_reap(struct run *run);

@@ -89,9 +89,7 @@ static void wide_ended(void *arg, int rank, const struct job_facts *told, bool i
 /* A rank has ended without MPI_Init, somewhere, and others wait for it. */
 static void wide_missed(void *arg, int rank)
 {
-    struct run *run = arg;
-    if (run->job.state == JOB_RUNNING)
-        run_take_missed(run, rank);
+    run_take_missed(arg, rank);
 }
 
 static void wide_lost(void *arg, uint32_t node)

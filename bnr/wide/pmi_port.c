@@ -286,12 +286,51 @@ static void on_event(uv_poll_t *poll, int status, int events)
         cut(one);
 }
 
+/* A rank that has ended will not begin any more. */
+static bool has_begun(const struct table *t, int rank)
+{
+    int slot = table_slot(t, rank);
+    return slot < 0 ? (t->rank[rank].end & (TABLE_END_JOINED | TABLE_END_HOST_LOST)) != 0
+                    : (atomic_load(&table_page(t, slot)->flags) & PAGE_INITIALIZED) != 0;
+}
+
+/* Look at new ends. Returns whether a rank is missing, so that no fence will ever have all. */
+static bool lacks_rank(struct pmi_port *p)
+{
+    const struct table *t = &p->ranks->table;
+    uint32_t ends = atomic_load_explicit(&t->head->ends, memory_order_acquire);
+    for (; p->missing < 0 && p->ends != ends; p->ends++) {
+        int rank = (int)(t->order[p->ends % (uint32_t)t->world_size] % (uint32_t)t->world_size);
+        if (!has_begun(t, rank))
+            p->missing = rank;
+    }
+    return p->missing >= 0;
+}
+
+/* The job is to end. If it goes on after failures, this process ends it, as one of ours does. */
+static void end_for_missing(struct pmi_port_process *one)
+{
+    struct pmi_port *p = one->port;
+    char text[64];
+    if (p->is_ending)
+        return;
+    p->is_ending = true;
+    if (p->missed)
+        p->missed(p->missed_arg, p->missing, one->facts.rank);
+    snprintf(text, sizeof(text), "rank %d has ended without MPI_Init", p->missing);
+    abort_job(one, 1, text);
+}
+
 void pmi_port_look(struct pmi_port *p)
 {
     for (struct pmi_port_process *one = p->first; one && (p->waiting || p->has_patient); one = one->next) {
         if (one->server.waits == PMI_WAITS_PUT && pmi_server_again(&one->server))
             cut(one);
         int rc = one->server.waits == PMI_WAITS_FENCE ? fence_check(&one->fence) : FENCE_WAITING;
+        if (rc && one->server.waits == PMI_WAITS_FENCE && lacks_rank(p)) {
+            end_for_missing(one);
+            continue;
+        }
         if (rc == FENCE_WAITING)
             continue;
         p->waiting--;
@@ -424,7 +463,8 @@ void pmi_port_start(struct pmi_port *p, uv_loop_t *loop, struct ranks *ranks, st
                            .mesh = mesh,
                            .post = post,
                            .group = group,
-                           .first_cookie = first_cookie};
+                           .first_cookie = first_cookie,
+                           .missing = -1};
     ranks->open_pmi = open_socket;
     ranks->open_pmi_arg = p;
 }

@@ -7,6 +7,9 @@
  *
  * A key of PMI-1 has no owner. On each host one rank has it, which its hash chooses: its log holds what processes of
  * that host put under it. So a get asks one rank of each host, and none of them where a fence has collected the value.
+ *
+ * A fence is over, too, when a rank cannot come any more. MPICH does not heed this, and waits for ever. So where a rank
+ * has ended without ever having begun, and no MPI_Init can succeed, a fence is not answered, and the job ends.
  */
 #ifndef BNR_PMI_PORT_H
 #define BNR_PMI_PORT_H
@@ -34,6 +37,11 @@ struct pmi_port {
     char *mapping;
     int waiting; /* processes in a fence */
     bool has_patient; /* some have waited for a value that was not there */
+    uint32_t ends;    /* of ranks, that have been looked at */
+    int missing;      /* a rank that has ended without having begun; -1: none is known */
+    bool is_ending;   /* others have waited for it */
+    void (*missed)(void *arg, int rank, int waiting); /* see serve_hear_missed(); NULL: nobody hears */
+    void *missed_arg;
 };
 
 /* Be ready for the ranks of the table that are started here, and tell ranks so. group, first_cookie: see above. */

@@ -372,6 +372,12 @@ void serve_hear_orders(struct serve *s, void (*take)(void *arg, int rank, const 
     s->post.order_arg = arg;
 }
 
+void serve_hear_missed(struct serve *s, void (*missed)(void *arg, int rank, int waiting), void *arg)
+{
+    s->pmi.missed = missed;
+    s->pmi.missed_arg = arg;
+}
+
 void serve_tell(struct serve *s, int rank, uint32_t tag, const void *data, size_t len)
 {
     struct packing p = {0};

@@ -39,6 +39,9 @@ void serve_free(struct serve *s);
 
 /* At mpiexec: have take() called with each order (bnr/host/order.h) that a rank gives. */
 void serve_hear_orders(struct serve *s, void (*take)(void *arg, int rank, const uint8_t *data, size_t len), void *arg);
+/* Have missed() called when a rank, waiting, waits for one that has ended without MPI_Init and that nobody has missed as
+ * it ended. */
+void serve_hear_missed(struct serve *s, void (*missed)(void *arg, int rank, int waiting), void *arg);
 /* A letter of mpiexec's to a rank here. */
 void serve_tell(struct serve *s, int rank, uint32_t tag, const void *data, size_t len);
 

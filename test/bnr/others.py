@@ -11,6 +11,7 @@ installed. WORK is test/bnr/work.c; programs are compiled in FOLDER.
 """
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -217,6 +218,12 @@ def miss():
         pmi.finalize()
 
 
+def wait():
+    """A fence whose end this does not heed, as MPICH does not."""
+    Pmi().barrier()
+    time.sleep(LIMIT)
+
+
 def abort():
     pmi = Pmi()
     pmi.barrier()
@@ -296,6 +303,26 @@ def check_ends(mpiexec):
           done.returncode, done.stderr)
 
 
+def check_missed(mpiexec, places, *program):
+    """A rank that is no MPI program has ended before the others begin, or before they all have."""
+    for name, options, *_ in places:
+        for other in (("true",), ("sleep", "0.3")):
+            both = ["-n", "2", *program], ["-n", "1", *other]
+            for number, (first, second) in ((2, both), (0, both[::-1])):
+                done = start(mpiexec, "--timeout", "20", *options, *first, ":", *second)
+                line = rf"mpiexec: rank {number} on .* exited without MPI_Init, which other ranks have called\n"
+                claim(f"{name}: rank {number} exits without MPI_Init, {' '.join(other)}", done.returncode == 1 and
+                      re.fullmatch(line, done.stderr), done.returncode, done.stderr)
+
+
+def check_missed_on(mpiexec, name, options):
+    """The same in a job that goes on when ranks fail."""
+    for other in (("true",), ("sh", "-c", "sleep 0.3; exit 3"), ("sh", "-c", "kill -9 $$")):
+        done = start(mpiexec, "--timeout", "20", "-continuous", *options, "-n", "1", *rank("wait"), ":", "-n", "1", *other)
+        claim(f"{name}: a rank that ends without MPI_Init ends a job that goes on, {' '.join(other)}",
+              done.returncode not in (0, 124) and "rank 1 has ended without MPI_Init" in done.stderr, done.returncode, done.stderr)
+
+
 def check_bad(mpiexec):
     for how in ("long", "nul", "random", "many", "spawn"):
         done = start(mpiexec, "-n", "1", *rank("bad", how))
@@ -361,6 +388,8 @@ def check_mpich(mpiexec, folder, places, tries=0):
             done = start(mpiexec, "--timeout", "15", *options, "-n", str(ranks), program)
         claim(f"MPICH, {name}", done.returncode == 0 and sorted(done.stdout.splitlines()) ==
               [f"rank {r} of {ranks}, sum {ranks * (ranks - 1) // 2}" for r in range(ranks)], done.stdout, done.stderr)
+    if program:
+        check_missed(mpiexec, places, program)
     if program and not tries:
         done = start(mpiexec, "-n", "3", program, "abort")
         claim("MPICH, an abort", done.returncode == 9 and "aborted with code 9" in done.stderr, done.returncode, done.stderr)
@@ -380,6 +409,8 @@ def main(mpiexec, work, folder):
     check_own(mpiexec, work)
     check_good(mpiexec, places)
     check_ends(mpiexec)
+    check_missed(mpiexec, places, *rank("wait"))
+    check_missed_on(mpiexec, "one host", ())
     check_bad(mpiexec)
     check_mpich(mpiexec, folder, places)
     check_open_mpi(mpiexec, folder)
@@ -391,6 +422,8 @@ def hosts(mpiexec, folder, *words):
               ("by turns", ("-host", "h0:2,h1:2", "-map-by", "node"), 4, "(vector,(0,2,1),(0,2,1))"),
               ("five hosts", ("-host", "h0,h1,h2,h3,h4"), 5, "(vector,(0,5,1))"))
     check_good(mpiexec, places)
+    check_missed(mpiexec, places, *rank("wait"))
+    check_missed_on(mpiexec, "two hosts", ("-host", "h0,h1"))
     check_mpich(mpiexec, folder, places, 3) # between hosts its MPI_Finalize hangs now and then, as under Hydra
 
 

@@ -38,6 +38,8 @@ int daemon_find_programs(struct daemon *d, char why[512])
             return EXIT_FAILED;
         }
         int code = launch_seek(app->name, app->wdir, app->path, search, path, why);
+        if (!code)
+            code = library_check(path, (int)d->job->world_size, why);
         if (code)
             return code;
         d->apps[a] = (struct ranks_app){.path = strdup(path),

@@ -138,3 +138,16 @@ bool library_is_needed(const char *path)
 {
     return foreign_needs(path, name);
 }
+
+int library_check(const char *path, int ranks, char why[512])
+{
+    char library[64];
+    if (ranks == 1 || !foreign_library(path, library, sizeof(library)))
+        return 0;
+    snprintf(why, 512,
+             "'%.200s' is built with another MPI library (%s), with which each process would be "
+             "rank 0 of 1: it does not speak PMI-1, as MPICH does; start it with Open MPI's mpirun, or build it with "
+             "this library's mpicc",
+             path, library);
+    return LAUNCH_NOT_EXECUTABLE;
+}

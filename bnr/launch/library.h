@@ -23,4 +23,8 @@ int library_settings(const char *path, char *const *environment,
 bool library_is_needed(const char *path);
 void library_settings_free(char **settings);
 
+/* Whether the program at path can be some of so many ranks. Returns 0, or LAUNCH_NOT_EXECUTABLE with a sentence: several
+ * processes of a program of Open MPI would each be alone. */
+int library_check(const char *path, int ranks, char why[512]);
+
 #endif

@@ -36,6 +36,7 @@ enum {
 struct run_daemons {
     struct progress progress;
     bool is_ready, is_good; /* all have been heard of; all are there */
+    char why[512];          /* a rank could not be started; "": all could */
 };
 
 static void wide_say(void *arg, const char *text)
@@ -67,8 +68,11 @@ static void wide_started(void *arg, int rank, int pid)
 static void wide_failed(void *arg, int rank, int code, const char *why)
 {
     struct run *run = arg;
-    stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", rank,
-              run_table_program(run, rank), run_host_of(run, rank), why);
+    char *said = run->daemons->why;
+    if (strncmp(said, why, sizeof(run->daemons->why) - 1)) /* many hosts may say the same */
+        stdio_say(run->stdio, "mpiexec: cannot start rank %d (%s) on %s: %s\n", rank,
+                  run_table_program(run, rank), run_host_of(run, rank), why);
+    snprintf(said, sizeof(run->daemons->why), "%s", why);
     run_follow(run, job_end(&run->job, JOB_BROKEN, code));
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bnr/launch/foreign.h"
 #include "bnr/launch/launch.h"
 #include "bnr/launch/library.h"
 #include "bnr/options/options.h"
@@ -43,21 +42,6 @@ static char *absolute(const char *path)
     return getcwd(here, sizeof(here)) && asprintf(&all, "%s/%s", here, path) > 0 ? all : NULL;
 }
 
-/* Several processes of a program of another MPI library would each be alone. */
-static int check_library(const struct options *o, const char *path)
-{
-    char why[512], library[64];
-    if (o->plan.nranks == 1 || !path || !foreign_library(path, library, sizeof(library)))
-        return 0;
-    snprintf(why, sizeof(why),
-             "'%.200s' is built with another MPI library (%s), with which each process would be "
-             "rank 0 of 1: it does not speak PMI-1, as MPICH does; start it with Open MPI's mpirun, or build it with "
-             "this library's mpicc",
-             path, library);
-    complain(why);
-    return LAUNCH_NOT_EXECUTABLE;
-}
-
 /* Tell which variables that -x and -envlist name do not exist. */
 static void tell_unset(char *const *names, char *const *env)
 {
@@ -88,39 +72,60 @@ static bool is_all_elsewhere(const struct options *o)
     return o->plan.hosts.count > 0;
 }
 
-int programs_find(const struct options *o, char **paths)
+/* The programs of ranks elsewhere keep their names. A file is looked for all the same, as most clusters have the same
+ * ones on all hosts: so a job that cannot be is refused before anything is started. A daemon looks at its own. */
+static int take_names(const struct options *o, char **paths)
 {
-    if (is_all_elsewhere(o)) {
-        for (int a = 0; a < o->plan.napps; a++)
-            if (!(paths[a] = strdup(o->plan.apps[a].argv[0])))
-                return 1;
-        return 0;
-    }
     char why[512], path[PATH_MAX];
     for (int a = 0; a < o->plan.napps; a++) {
         const struct plan_app *app = &o->plan.apps[a];
-        int rc = check_folder(app->wdir);
-        if (rc)
-            return rc;
-        char **env = plan_environ(&o->plan, app, environ, NULL);
-        if (!env)
+        paths[a] = strdup(app->argv[0]);
+        if (!paths[a])
             return 1;
-        tell_unset(app->env.list, env);
-        rc = find_program(app, launch_variable(env, "PATH"), path, why);
-        free(env);
+        int rc = find_program(app, getenv("PATH"), path, why) ? 0 : library_check(path, o->plan.nranks, why);
         if (rc) {
             complain(why);
             return rc;
         }
-        paths[a] = app->wdir || app->in_session ? absolute(path) : strdup(path);
-        if (!paths[a])
-            fprintf(stderr, "mpiexec: cannot tell where '%s' is: %s; enter a folder that exists, or give "
-                            "the whole path\n", path, strerror(errno));
-        rc = paths[a] ? check_library(o, paths[a]) : 1;
-        if (rc)
-            return rc;
     }
     return 0;
+}
+
+/* The file of a program, to free(). */
+static int take_path(const struct options *o, const struct plan_app *app, char **to)
+{
+    char why[512], path[PATH_MAX];
+    int rc = check_folder(app->wdir);
+    if (rc)
+        return rc;
+    char **env = plan_environ(&o->plan, app, environ, NULL);
+    if (!env)
+        return 1;
+    tell_unset(app->env.list, env);
+    rc = find_program(app, launch_variable(env, "PATH"), path, why);
+    free(env);
+    if (!rc) {
+        *to = app->wdir || app->in_session ? absolute(path) : strdup(path);
+        if (!*to) {
+            fprintf(stderr, "mpiexec: cannot tell where '%s' is: %s; enter a folder that exists, or give "
+                            "the whole path\n", path, strerror(errno));
+            return 1;
+        }
+        rc = library_check(*to, o->plan.nranks, why);
+    }
+    if (rc)
+        complain(why);
+    return rc;
+}
+
+int programs_find(const struct options *o, char **paths)
+{
+    int rc = 0;
+    if (is_all_elsewhere(o))
+        return take_names(o, paths);
+    for (int a = 0; a < o->plan.napps && !rc; a++)
+        rc = take_path(o, &o->plan.apps[a], &paths[a]);
+    return rc;
 }
 
 bool programs_need_pmi(const struct options *o, char *const *paths)

@@ -395,12 +395,29 @@ def check_mpich(mpiexec, folder, places, tries=0):
         claim("MPICH, an abort", done.returncode == 9 and "aborted with code 9" in done.stderr, done.returncode, done.stderr)
 
 
+def refuses_open_mpi(text, done):
+    claim(f"Open MPI is refused with a line that names its launcher: {text}", done.returncode == 126 and not done.stdout and
+          "Open MPI's mpirun" in done.stderr and len(done.stderr.splitlines()) == 1, done.returncode, done.stdout, done.stderr)
+
+
 def check_open_mpi(mpiexec, folder):
     program = compile_for("mpicc.openmpi", folder)
     if program:
-        done = start(mpiexec, "-n", "2", program)
-        claim("Open MPI is refused with a line that names its launcher", done.returncode == 126 and
-              "Open MPI's mpirun" in done.stderr and len(done.stderr.splitlines()) == 1, done.returncode, done.stderr)
+        refuses_open_mpi("one host", start(mpiexec, "-n", "2", program))
+
+
+def check_open_mpi_elsewhere(mpiexec, folder, enter):
+    """No rank is on mpiexec's own host, and its file there is the same, or another."""
+    program = compile_for("mpicc.openmpi", folder)
+    if not program:
+        return
+    refuses_open_mpi("other hosts", start(mpiexec, "-host", "h1,h2", "-n", "2", program))
+    script = pathlib.Path(folder) / "others.script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    other = f"""{enter} unshare -m sh -c 'mount --bind {program} {script} && exec "$@"' sh"""
+    done = start(mpiexec[:1], "--launcher-cmd", other, "-host", "h1,h2", "-n", "2", str(script))
+    refuses_open_mpi("another file there", done)
 
 
 def main(mpiexec, work, folder):
@@ -424,6 +441,7 @@ def hosts(mpiexec, folder, *words):
     check_good(mpiexec, places)
     check_missed(mpiexec, places, *rank("wait"))
     check_missed_on(mpiexec, "two hosts", ("-host", "h0,h1"))
+    check_open_mpi_elsewhere(mpiexec, folder, words[-1])
     check_mpich(mpiexec, folder, places, 3) # between hosts its MPI_Finalize hangs now and then, as under Hydra
 
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bnr/core/job.h"
+#include "bnr/daemon/daemon_foreign.h"
 #include "bnr/daemon/daemon_place.h"
 #include "bnr/daemon/daemon_state.h"
 #include "bnr/daemon/words.h"
@@ -137,6 +138,7 @@ int daemon_create_ranks(struct daemon *d, const char **step)
 int daemon_guard_ranks(struct daemon *d, const char **step)
 {
     int rc = ranks_make_folder(d->ranks, step);
+    daemon_watch_foreign(d);
     return rc ? rc : ranks_guard(d->ranks, d->name, d->name_size, step);
 }
 

@@ -12,7 +12,7 @@ int daemon_ranks_begin(struct daemon *d);
 /* Make the table. Returns 0, or -errno with the step that has failed. */
 int daemon_create_ranks(struct daemon *d, const char **step);
 
-/* Make the ranks' folder, and guard them. Returns 0, or -errno with the step that has failed. */
+/* Make the ranks' folder, guard them, and look what they run. Returns 0, or -errno with the step that has failed. */
 int daemon_guard_ranks(struct daemon *d, const char **step);
 
 /* They are served: tell mpiexec when one comes to wait for a rank that has ended without MPI_Init. */

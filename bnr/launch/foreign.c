@@ -9,6 +9,7 @@
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,13 +60,20 @@ static bool find_offset(const struct program *p, uint64_t address, uint64_t *off
     return false;
 }
 
+/* Whether the name is this one, or goes on with a version behind it. */
+static bool is_version_of(const char *name, const char *one)
+{
+    size_t len = strlen(one);
+    return !strncmp(name, one, len) && (!name[len] || name[len] == '.');
+}
+
 /* Open MPI's. Those of MPICH and its kin speak PMI-1: libmpich.so, and libmpi.so.12 and libmpifort.so.12, as the names
- * are that they have agreed on. */
+ * are that they have agreed on; their files have longer ones. */
 static bool is_foreign(const char *name, const void *arg)
 {
     (void)arg;
     static const char *const begins[] = {"libmpi.so", "libmpi_mpifh.so", "libmpifort.so"};
-    if (!strcmp(name, "libmpi.so.12") || !strcmp(name, "libmpifort.so.12"))
+    if (is_version_of(name, "libmpi.so.12") || is_version_of(name, "libmpifort.so.12"))
         return false;
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
         if (!strncmp(name, begins[i], strlen(begins[i])))
@@ -145,18 +153,49 @@ static FILE *open_of(int pid, const char *what)
     return fopen(path, "re");
 }
 
-/* Whether a process has mapped such a library: the last field of a line is a path. */
+/* Whether a variable, NAME=VALUE, is not as mpiexec sets it for a rank of this job: then another launcher has started the
+ * process. The loader, too, only lists the libraries of a program that ldd starts. What mpiexec itself has says nothing. */
+static bool is_of_another(const char *variable, const char *job)
+{
+    static const char *const signs[] = {"PMIX_RANK", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",
+                                        "LD_TRACE_LOADED_OBJECTS"};
+    static const char jobs[] = "BNR_JOB=";
+    size_t len = strlen(variable), own = strlen(job);
+    if (!strncmp(variable, jobs, sizeof(jobs) - 1))
+        return len < own || strcmp(variable + len - own, job) != 0;
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (strcspn(variable, "=") == strlen(signs[i]) && !strncmp(variable, signs[i], strlen(signs[i])))
+            return !getenv(signs[i]);
+    return false;
+}
+
+static bool is_started_by_another(int pid, const char *job)
+{
+    char *variable = NULL;
+    size_t size = 0;
+    FILE *all = open_of(pid, "environ");
+    bool is = false;
+    while (all && !is && getdelim(&variable, &size, 0, all) > 0)
+        is = is_of_another(variable, job);
+    free(variable);
+    if (all)
+        fclose(all);
+    return is;
+}
+
+/* Whether a process has mapped such a library, to run it: the last field of a line is a path. */
 static bool has_mapped(int pid, struct foreign_process *found)
 {
+    static const char *const tools[] = {"ompi_info", "oshmem_info"};
     char line[PATH_MAX + 128];
     FILE *maps = open_of(pid, "maps");
     bool is_mapped = false;
     while (maps && !is_mapped && fgets(line, sizeof(line), maps)) {
         const char *slash = strrchr(line, '/');
-        is_mapped = slash && is_foreign(slash + 1, NULL);
+        line[strcspn(line, "\n")] = 0;
+        is_mapped = slash && strstr(line, " r-x") && is_foreign(slash + 1, NULL);
         if (is_mapped)
-            snprintf(found->library, sizeof(found->library), "%.*s", (int)strcspn(slash + 1, "\n"),
-                     slash + 1);
+            snprintf(found->library, sizeof(found->library), "%s", slash + 1);
     }
     if (maps)
         fclose(maps);
@@ -171,15 +210,17 @@ static bool has_mapped(int pid, struct foreign_process *found)
     os_one_line(found->name);
     os_one_line(found->library);
     found->pid = pid;
-    return true;
+    return strcmp(found->name, tools[0]) && strcmp(found->name, tools[1]);
 }
 
 /* The process and the first few of those that it has started, without recursion. */
-bool foreign_runs(int pid, struct foreign_process *found)
+bool foreign_runs(int pid, const char *job, struct foreign_process *found)
 {
     int family[FAMILY_MAX] = {pid}, count = 1, child;
     for (int i = 0; i < count; i++) {
         char path[64];
+        if (is_started_by_another(family[i], job))
+            continue;
         if (has_mapped(family[i], found))
             return true;
         snprintf(path, sizeof(path), "task/%d/children", family[i]);

@@ -3,8 +3,7 @@
 /*
  * The libraries that a program's file names: of another MPI, and our own. MPICH and its kin speak PMI-1, which
  * mpiexec serves (bnr/wide/pmi_port.h). Each process of a program of Open MPI would find nobody to tell it of the
- * others, and go on as rank 0 of 1: so mpiexec does not start several of them, and tells of those that a script has
- * started. A program of ours that was linked before the installed tree
+ * others, and go on as rank 0 of 1: so mpiexec does not start several of them, and ends the job where a script has. A program of ours that was linked before the installed tree
  * was moved does not find its library: so mpiexec tells the loader its folder.
  */
 #ifndef BNR_FOREIGN_H
@@ -23,8 +22,10 @@ struct foreign_process {
     char name[32], library[64]; /* its program and the library, each cut */
 };
 
-/* Whether this process, or one that it has started, has mapped such a library. */
-bool foreign_runs(int pid, struct foreign_process *found);
+/* Whether this process, or one that it has started, has mapped such a library. Those do not count that another launcher
+ * has started, one of Open MPI or another job's mpiexec (job: BNR_JOB ends so), nor Open MPI's tools that show how
+ * it is built. */
+bool foreign_runs(int pid, const char *job, struct foreign_process *found);
 
 /* Whether the program at path needs this library, and no folder that its file names has it, nor one of
  * search (as in LD_LIBRARY_PATH; or NULL). */

@@ -3,71 +3,31 @@
 /* Ranks with another MPI library; see run_foreign.h. */
 #include "bnr/run/run_foreign.h"
 
-#include <stdlib.h>
-
-#include "bnr/launch/foreign.h"
+#include "bnr/io/foreign_watch.h"
 #include "bnr/io/ranks.h"
+#include "bnr/launch/launch.h"
 #include "bnr/plan/plan.h"
+#include "bnr/run/run_end.h"
 #include "bnr/run/run_state.h"
-#include "bnr/run/run_words.h"
 #include "bnr/stdio/forward.h"
 
-enum {
-    FIRST_LOOK_MS = 50, /* each later one after twice the time */
-    LOOKS = 6
-};
-
-struct run_foreign {
-    uv_timer_t timer;
-    int looks;
-};
-
-/* The first rank that runs on this host; -1: there is none. */
-static int first_here(struct run *run)
+static void on_found(void *arg, int rank, const char *what)
 {
-    for (int r = 0; r < run->plan->nranks; r++)
-        if (!run_is_elsewhere(run, r))
-            return r;
-    return -1;
-}
-
-static void on_look(uv_timer_t *timer)
-{
-    struct run *run = timer->data;
-    struct foreign_process found;
-    int rank = first_here(run), pid = run_pid_of(run, rank);
-    if (pid <= 0 || run->job.state != JOB_RUNNING || ranks_has_begun(run->ranks, rank))
+    struct run *run = arg;
+    if (run->job.state != JOB_RUNNING)
         return;
-    if (foreign_runs(pid, &found))
-        stdio_say(run->stdio,
-                  "mpiexec: rank %d runs %s (pid %d) with another MPI library (%s), with which each "
-                  "process would be rank 0 of 1: it does not speak PMI-1, as MPICH does; start it with Open MPI's "
-                  "mpirun, or build it with this library's mpicc\n",
-                  rank, found.name, found.pid, found.library);
-    else if (++run->foreign->looks < LOOKS)
-        uv_timer_start(timer, on_look, FIRST_LOOK_MS << run->foreign->looks, 0);
+    stdio_say(run->stdio, "mpiexec: rank %d %s\n", rank, what);
+    run_follow(run, job_end(&run->job, JOB_TERMINATE, LAUNCH_NOT_EXECUTABLE));
 }
 
 void run_foreign_start(struct run *run)
 {
-    if (run->plan->nranks == 1 || first_here(run) < 0)
-        return;
-    run->foreign = calloc(1, sizeof(*run->foreign));
-    if (!run->foreign)
-        return;
-    uv_timer_init(&run->loop, &run->foreign->timer);
-    run->foreign->timer.data = run;
-    uv_timer_start(&run->foreign->timer, on_look, FIRST_LOOK_MS, 0);
-}
-
-static void on_closed(uv_handle_t *timer)
-{
-    free(timer); /* it is the first member */
+    if (run->plan->nranks > 1)
+        run->foreign = foreign_watch_start(&run->loop, run->ranks, on_found, run);
 }
 
 void run_foreign_stop(struct run *run)
 {
-    if (run->foreign)
-        uv_close((uv_handle_t *)&run->foreign->timer, on_closed);
+    foreign_watch_stop(run->foreign);
     run->foreign = NULL;
 }

@@ -50,7 +50,7 @@ struct run {
     struct run_daemons *daemons; /* run_wide.c */
     struct run_processes *processes;
     struct run_look *look;       /* run_debugger.c; NULL: no rank is awaited */
-    struct run_foreign *foreign; /* NULL: nothing is looked for */
+    struct foreign_watch *foreign; /* run_foreign.c; NULL: nothing is looked for */
     struct run_names *names;
     struct run_spawns *spawns;
     struct run_taken *taken;     /* run_room.c; NULL: they take nothing */

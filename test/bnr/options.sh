@@ -162,12 +162,23 @@ same "--mca btl chooses channels" \
 
 # Worlds of one.
 cp "$(ldd "$(command -v sleep)" | sed -n 's,.* \(/.*\)/libc\.so.*,\1,p')/libm.so.6" libmpi.so.40
-"$mpiexec" -n 2 sh -c "LD_PRELOAD=$scratch/libmpi.so.40 sleep 20; true" 2>err &
-job=$!
-soon grep -q "rank 0 runs sleep (pid [0-9]*) with another MPI library (libmpi.so.40)" err
-kill $job
-wait $job 2>/dev/null
-echo "ok: a script that runs a program of another MPI is told of"
+alone="LD_PRELOAD=$scratch/libmpi.so.40"
+ends_alone() {
+    run "$@" 2>err
+    same "a script that runs a program of another MPI ends the job" $? 126
+    grep -q "rank [01] runs sleep (pid [0-9]*) with another MPI library (libmpi.so.40)" err ||
+        fail "and is told of" "$(cat err)"
+}
+ends_alone -n 2 sh -c "$alone sleep 20; true"
+ends_alone -n 2 env $alone sleep 20
+ends_alone -n 1 sleep 20 : -n 1 sh -c "$alone sleep 20; true"
+cp "$(command -v sleep)" ompi_info
+same "one that shows how that is built does not" "$(run -n 2 sh -c "$alone ./ompi_info 0.3; true" 2>&1; echo $?)" 0
+for other in PMIX_RANK=0 BNR_JOB=0; do
+    same "nor one that another has started: $other" \
+        "$(run -n 2 sh -c "$other $alone sleep 0.3; true" 2>&1; echo $?)" 0
+done
+same "nor a job of one" "$(run -n 2 sh -c "$mpiexec -n 1 env $alone sleep 0.3; true" 2>&1; echo $?)" 0
 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 run -n 1 true 2>err
 holds "so is a launcher that starts several of mpiexec" "$(cat err)" \
     "srun meant 2 processes (SLURM_PROCID=0, SLURM_STEP_NUM_TASKS=2), and each of them starts a job"

@@ -348,6 +348,8 @@ def check_own(mpiexec, work):
 PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 int main(int argc, char **argv)
 {
     int rank, size, sum;
@@ -357,9 +359,11 @@ int main(int argc, char **argv)
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     printf("rank %d of %d, sum %d\n", rank, size, sum);
     fflush(stdout);
-    if (argc > 1 && rank == 1)
+    if (argc > 1 && !strcmp(argv[1], "sleep"))
+        sleep(20);
+    else if (argc > 1 && rank == 1)
         MPI_Abort(MPI_COMM_WORLD, 9);
-    if (argc > 1)
+    else if (argc > 1)
         MPI_Recv(&sum, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Finalize();
     return 0;
@@ -400,10 +404,21 @@ def refuses_open_mpi(text, done):
           "Open MPI's mpirun" in done.stderr and len(done.stderr.splitlines()) == 1, done.returncode, done.stdout, done.stderr)
 
 
+def ends_open_mpi(text, done):
+    claim(f"Open MPI ends the job: {text}", done.returncode == 126 and "with another MPI library" in done.stderr,
+          done.returncode, done.stdout, done.stderr)
+
+
 def check_open_mpi(mpiexec, folder):
     program = compile_for("mpicc.openmpi", folder)
     if program:
         refuses_open_mpi("one host", start(mpiexec, "-n", "2", program))
+        ends_open_mpi("a wrapper", start(mpiexec, "-n", "2", "env", program, "sleep"))
+        ends_open_mpi("a script", start(mpiexec, "-n", "2", "sh", "-c", f"{program} sleep; true"))
+        own = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe -n 2"
+        done = start(mpiexec, "-n", "2", "sh", "-c", f"{own} {program}")
+        claim("Open MPI's own launcher may start them", done.returncode == 0 and sorted(done.stdout.splitlines()) ==
+              ["rank 0 of 2, sum 1"] * 2 + ["rank 1 of 2, sum 1"] * 2, done.returncode, done.stdout, done.stderr)
 
 
 def check_open_mpi_elsewhere(mpiexec, folder, enter):
@@ -418,6 +433,7 @@ def check_open_mpi_elsewhere(mpiexec, folder, enter):
     other = f"""{enter} unshare -m sh -c 'mount --bind {program} {script} && exec "$@"' sh"""
     done = start(mpiexec[:1], "--launcher-cmd", other, "-host", "h1,h2", "-n", "2", str(script))
     refuses_open_mpi("another file there", done)
+    ends_open_mpi("a wrapper there", start(mpiexec, "-host", "h1,h2", "-n", "2", "env", program, "sleep"))
 
 
 def main(mpiexec, work, folder):

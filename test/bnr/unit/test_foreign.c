@@ -73,6 +73,7 @@ static void libraries_are_known_by_name(void **state)
         {"libmpi.so.40", true},       {"libmpi.so.12", false},    {"libmpich.so.12", false},
         {"libmpifort.so.12", false},  {"libmpi_abi.so.1", false}, {"libm.so.6", false},
         {"libmpi_mpifh.so.40", true}, {"libmpi", false},          {"", false},
+        {"libmpi.so.12.2.1", false},  {"libmpi.so.120", true},    {"libmpifort.so.12.2.1", false},
     };
     char library[64];
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

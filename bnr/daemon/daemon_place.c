@@ -24,6 +24,7 @@ enum { EXIT_FAILED = 1 };
 /* The programs as they are found on this machine. Returns 0, or an exit code with a sentence. */
 int daemon_find_programs(struct daemon *d, char why[512])
 {
+    struct library_use use = {NULL, NULL};
     d->apps = calloc(d->job->app_count, sizeof(*d->apps));
     for (uint32_t a = 0; d->apps && a < d->job->app_count; a++) {
         const struct launch_app *app = &d->job->apps[a];
@@ -38,8 +39,6 @@ int daemon_find_programs(struct daemon *d, char why[512])
             return EXIT_FAILED;
         }
         int code = launch_seek(app->name, app->wdir, app->path, search, path, why);
-        if (!code)
-            code = library_check(path, (int)d->job->world_size, why);
         if (code)
             return code;
         d->apps[a] = (struct ranks_app){.path = strdup(path),
@@ -50,6 +49,9 @@ int daemon_find_programs(struct daemon *d, char why[512])
                                         .in_session = app->in_session};
         if (!d->apps[a].path)
             return EXIT_FAILED;
+        code = library_check(&use, d->apps[a].path, (int)d->job->world_size, why);
+        if (code)
+            return code;
     }
     snprintf(why, 512, "out of memory");
     return d->apps ? 0 : EXIT_FAILED;

@@ -81,6 +81,13 @@ static bool is_foreign(const char *name, const void *arg)
     return false;
 }
 
+static bool is_kin(const char *name, const void *arg)
+{
+    (void)arg;
+    return is_version_of(name, "libmpich.so") || is_version_of(name, "libmpi.so.12") ||
+           is_version_of(name, "libmpifort.so.12");
+}
+
 /* The wanted entries of a program. */
 struct search {
     bool (*is_sought)(const char *name, const void *arg); /* of a library that is needed */
@@ -135,13 +142,22 @@ static bool search_program(const char *path, struct search *s)
     return s->found;
 }
 
-bool foreign_library(const char *path, char *library, size_t size)
+static bool seek_library(const char *path, struct search s, char *library, size_t size)
 {
-    struct search s = {.is_sought = is_foreign};
     if (!search_program(path, &s))
         return false;
     snprintf(library, size, "%s", s.name);
     return true;
+}
+
+bool foreign_library(const char *path, char *library, size_t size)
+{
+    return seek_library(path, (struct search){.is_sought = is_foreign}, library, size);
+}
+
+bool foreign_kin(const char *path, char *library, size_t size)
+{
+    return seek_library(path, (struct search){.is_sought = is_kin}, library, size);
 }
 
 /* ---- processes ---- */

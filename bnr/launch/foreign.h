@@ -16,7 +16,10 @@
  * to size. A file that is no program for this machine needs none. */
 bool foreign_library(const char *path, char *library, size_t size);
 
-/* A process that has mapped such a library. */
+/* The same of a library of MPICH and its kin, which speaks PMI-1. */
+bool foreign_kin(const char *path, char *library, size_t size);
+
+/* A process that has mapped one without. */
 struct foreign_process {
     int pid;
     char name[32], library[64]; /* its program and the library, each cut */

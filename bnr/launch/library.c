@@ -139,11 +139,29 @@ bool library_is_needed(const char *path)
     return foreign_needs(path, name);
 }
 
-int library_check(const char *path, int ranks, char why[512])
+/* Note whose library a program needs. Returns whether all have one. */
+static bool is_one_library(struct library_use *use, const char *path, char why[512])
 {
     char library[64];
-    if (ranks == 1 || !foreign_library(path, library, sizeof(library)))
+    if (library_is_needed(path))
+        use->own = path;
+    else if (foreign_kin(path, library, sizeof(library)))
+        use->kin = path;
+    if (use->own && use->kin)
+        snprintf(why, 512,
+                 "'%.150s' is built with this library, and '%.150s' with another MPI library: the programs of one job need "
+                 "one; build both with the same mpicc",
+                 use->own, use->kin);
+    return !use->own || !use->kin;
+}
+
+int library_check(struct library_use *use, const char *path, int ranks, char why[512])
+{
+    char library[64];
+    if (ranks == 1)
         return 0;
+    if (!foreign_library(path, library, sizeof(library)))
+        return is_one_library(use, path, why) ? 0 : LAUNCH_NOT_EXECUTABLE;
     snprintf(why, 512,
              "'%.200s' is built with another MPI library (%s), with which each process would be "
              "rank 0 of 1: it does not speak PMI-1, as MPICH does; start it with Open MPI's mpirun, or build it with "

@@ -23,8 +23,15 @@ int library_settings(const char *path, char *const *environment,
 bool library_is_needed(const char *path);
 void library_settings_free(char **settings);
 
-/* Whether the program at path can be some of so many ranks. Returns 0, or LAUNCH_NOT_EXECUTABLE with a sentence: several
- * processes of a program of Open MPI would each be alone. */
-int library_check(const char *path, int ranks, char why[512]);
+/* The programs of a job, as library_check() has seen them: a path of one with our library, and of one with MPICH's or one
+ * of its kin; NULL: none. Begins as zero. */
+struct library_use {
+    const char *own, *kin;
+};
+
+/* Whether the program at path, which stays there, can be one of a job of so many ranks, beside those before. Returns 0, or
+ * LAUNCH_NOT_EXECUTABLE with a sentence: several processes of a program of Open MPI would each be alone, and
+ * programs of two libraries would wait for each other for ever. */
+int library_check(struct library_use *use, const char *path, int ranks, char why[512]);
 
 #endif

@@ -72,25 +72,6 @@ static bool is_all_elsewhere(const struct options *o)
     return o->plan.hosts.count > 0;
 }
 
-/* The programs of ranks elsewhere keep their names. A file is looked for all the same, as most clusters have the same
- * ones on all hosts: so a job that cannot be is refused before anything is started. A daemon looks at its own. */
-static int take_names(const struct options *o, char **paths)
-{
-    char why[512], path[PATH_MAX];
-    for (int a = 0; a < o->plan.napps; a++) {
-        const struct plan_app *app = &o->plan.apps[a];
-        paths[a] = strdup(app->argv[0]);
-        if (!paths[a])
-            return 1;
-        int rc = find_program(app, getenv("PATH"), path, why) ? 0 : library_check(path, o->plan.nranks, why);
-        if (rc) {
-            complain(why);
-            return rc;
-        }
-    }
-    return 0;
-}
-
 /* The file of a program, to free(). */
 static int take_path(const struct options *o, const struct plan_app *app, char **to)
 {
@@ -104,17 +85,50 @@ static int take_path(const struct options *o, const struct plan_app *app, char *
     tell_unset(app->env.list, env);
     rc = find_program(app, launch_variable(env, "PATH"), path, why);
     free(env);
-    if (!rc) {
-        *to = app->wdir || app->in_session ? absolute(path) : strdup(path);
-        if (!*to) {
-            fprintf(stderr, "mpiexec: cannot tell where '%s' is: %s; enter a folder that exists, or give "
-                            "the whole path\n", path, strerror(errno));
-            return 1;
-        }
-        rc = library_check(*to, o->plan.nranks, why);
+    if (rc) {
+        complain(why);
+        return rc;
     }
+    *to = app->wdir || app->in_session ? absolute(path) : strdup(path);
+    if (!*to)
+        fprintf(stderr, "mpiexec: cannot tell where '%s' is: %s; enter a folder that exists, or give "
+                        "the whole path\n", path, strerror(errno));
+    return *to ? 0 : 1;
+}
+
+/* A program of ranks elsewhere keeps its name. But most clusters have the same files on all hosts, so the one here is
+ * looked at, if there is one: a job that cannot be is refused before anything starts. Daemons look at theirs. */
+static int take_name(const struct plan_app *app, char **to, char **here)
+{
+    char why[512], path[PATH_MAX];
+    *to = strdup(app->argv[0]);
+    *here = find_program(app, getenv("PATH"), path, why) ? NULL : strdup(path);
+    return *to ? 0 : 1;
+}
+
+/* Whether the libraries of these files, some of which are not known, are fit for one job. */
+static int check_libraries(const struct options *o, char *const *files)
+{
+    struct library_use use = {NULL, NULL};
+    char why[512];
+    int rc = 0;
+    for (int a = 0; a < o->plan.napps && !rc; a++)
+        rc = files[a] ? library_check(&use, files[a], o->plan.nranks, why) : 0;
     if (rc)
         complain(why);
+    return rc;
+}
+
+static int find_elsewhere(const struct options *o, char **paths)
+{
+    char **here = calloc((size_t)o->plan.napps, sizeof(*here));
+    int rc = here ? 0 : 1;
+    for (int a = 0; a < o->plan.napps && !rc; a++)
+        rc = take_name(&o->plan.apps[a], &paths[a], &here[a]);
+    rc = rc ? rc : check_libraries(o, here);
+    for (int a = 0; here && a < o->plan.napps; a++)
+        free(here[a]);
+    free(here);
     return rc;
 }
 
@@ -122,10 +136,10 @@ int programs_find(const struct options *o, char **paths)
 {
     int rc = 0;
     if (is_all_elsewhere(o))
-        return take_names(o, paths);
+        return find_elsewhere(o, paths);
     for (int a = 0; a < o->plan.napps && !rc; a++)
         rc = take_path(o, &o->plan.apps[a], &paths[a]);
-    return rc;
+    return rc ? rc : check_libraries(o, paths);
 }
 
 bool programs_need_pmi(const struct options *o, char *const *paths)

@@ -27,7 +27,8 @@
 #include "os/keyed_hash.h"
 
 enum {
-    ABORT_MS = 1000 /* a process that has ended the job has so long to end itself */
+    ABORT_MS = 1000, /* a process that has ended the job has so long to end itself */
+    FENCE_MS = 500   /* to look after one that waits in a fence */
 };
 
 struct pmi_port_process {
@@ -193,14 +194,6 @@ static void get(void *arg, const char *key, bool is_here)
         found(one, NULL, 0);
 }
 
-static void enter(void *arg)
-{
-    struct pmi_port_process *one = arg;
-    one->port->waiting++;
-    fence_enter(&one->fence);
-    ring(one->port);
-}
-
 static const char *folder(void *arg)
 {
     struct pmi_port_process *one = arg;
@@ -234,16 +227,6 @@ static void order(void *arg, enum pmi_call call, const void *words, size_t len)
         cut(one);
 }
 
-static void begun(void *arg, bool is_over)
-{
-    struct pmi_port_process *one = arg;
-    atomic_fetch_or(&page_of(one)->flags, is_over ? PAGE_FINALIZED : PAGE_INITIALIZED);
-    if (!is_over)
-        atomic_fetch_and(&page_of(one)->flags, ~(uint32_t)PAGE_FINALIZED);
-    if (is_over)
-        ring(one->port); /* a fence may wait for it in vain */
-}
-
 static void on_abort_time(uv_timer_t *timer)
 {
     const struct pmi_port_process *one = timer->data;
@@ -263,6 +246,68 @@ static void abort_job(void *arg, int code, const char *message)
     snprintf(page->message, sizeof(page->message), "%s", message);
     atomic_store(&page->aborted, 2);
     uv_timer_start(&one->timer, on_abort_time, ABORT_MS, 0);
+}
+
+/* ---- beside processes of ours ---- */
+
+/* A rank here that is, or was, a process of this library; -1: there is none. */
+static int own_rank(const struct table *t)
+{
+    for (int r = 0; r < t->world_size; r++)
+        if (table_slot(t, r) >= 0 && atomic_load(&table_page(t, table_slot(t, r))->claim_pid))
+            return r;
+    return -1;
+}
+
+/* A process of ours and this one would wait for each other for ever: end the job. A rank that itself was one of ours runs one
+ * program after another. */
+static void end_mixed(struct pmi_port_process *one)
+{
+    int own = atomic_load(&page_of(one)->claim_pid) ? -1 : own_rank(&one->port->ranks->table);
+    char why[256];
+    if (own < 0 || one->port->is_mixed)
+        return;
+    one->port->is_mixed = true;
+    snprintf(why, sizeof(why),
+             "rank %d speaks PMI, as programs of MPICH do, and rank %d has this library: the programs of one job need one "
+             "MPI library; build all with the same mpicc",
+             one->facts.rank, own);
+    abort_job(one, LAUNCH_NOT_EXECUTABLE, why);
+    uv_timer_start(&one->timer, on_abort_time, 0, 0);
+}
+
+/* One of ours may come later, and rings for nothing. */
+static void on_fence_time(uv_timer_t *timer)
+{
+    struct pmi_port_process *one = timer->data;
+    if (one->server.waits == PMI_WAITS_FENCE)
+        end_mixed(one);
+    else
+        uv_timer_stop(timer);
+}
+
+/* ---- what it does with others ---- */
+
+static void enter(void *arg)
+{
+    struct pmi_port_process *one = arg;
+    one->port->waiting++;
+    fence_enter(&one->fence);
+    ring(one->port);
+    if (!atomic_load(&page_of(one)->aborted))
+        uv_timer_start(&one->timer, on_fence_time, FENCE_MS, FENCE_MS);
+}
+
+static void begun(void *arg, bool is_over)
+{
+    struct pmi_port_process *one = arg;
+    atomic_fetch_or(&page_of(one)->flags, is_over ? PAGE_FINALIZED : PAGE_INITIALIZED);
+    if (!is_over)
+        atomic_fetch_and(&page_of(one)->flags, ~(uint32_t)PAGE_FINALIZED);
+    if (is_over)
+        ring(one->port); /* a fence may wait for it in vain */
+    else
+        end_mixed(one);
 }
 
 static const struct pmi_hooks hooks = {&pmi_dialect_2, say, put, get, enter, order, folder, begun, abort_job};
@@ -333,6 +378,7 @@ void pmi_port_look(struct pmi_port *p)
         }
         if (rc == FENCE_WAITING)
             continue;
+        end_mixed(one); /* it is over because one of ours has come */
         p->waiting--;
         if (pmi_server_released(&one->server, !rc))
             cut(one);

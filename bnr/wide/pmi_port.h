@@ -10,6 +10,9 @@
  *
  * A fence is over, too, when a rank cannot come any more. MPICH does not heed this, and waits for ever. So where a rank
  * has ended without ever having begun, and no MPI_Init can succeed, a fence is not answered, and the job ends.
+ *
+ * Such a process and one of ours have no common fences and keys, and would wait for each other for ever: where both begin
+ * here, the job is aborted.
  */
 #ifndef BNR_PMI_PORT_H
 #define BNR_PMI_PORT_H
@@ -36,6 +39,7 @@ struct pmi_port {
     struct pmi_port_process *first; /* of those, in a list */
     char *mapping;
     int waiting; /* processes in a fence */
+    bool is_mixed; /* one has ended the job because of a process of ours */
     bool has_patient; /* some have waited for a value that was not there */
     uint32_t ends;    /* of ranks, that have been looked at */
     int missing;      /* a rank that has ended without having begun; -1: none is known */

@@ -399,6 +399,30 @@ def check_mpich(mpiexec, folder, places, tries=0):
         claim("MPICH, an abort", done.returncode == 9 and "aborted with code 9" in done.stderr, done.returncode, done.stderr)
 
 
+def check_mixed(mpiexec, work, folder):
+    """Programs of this library and others in one job would wait for each other for ever."""
+    def start_both(*words):
+        return start(mpiexec, "--timeout", "15", "-n", "1", *words)
+
+    line = r"rank {} .* aborted with code 126: rank {} speaks PMI.* and rank {} has this library"
+    done = start_both(work, "init", "sleep=20000", ":", "-n", "1", *rank("keys"))
+    claim("one job has one library", done.returncode == 126 and re.search(line.format(1, 1, 0), done.stderr),
+          done.returncode, done.stderr)
+    done = start_both(*rank("keys"), ":", "-n", "1", "sh", "-c", f"sleep 1; exec {work} init sleep=20000")
+    claim("whichever begins first", done.returncode == 126 and re.search(line.format(0, 0, 1), done.stderr),
+          done.returncode, done.stderr)
+    done = start_both("--pretend-hosts", "2", "sh", "-c", f"{work} init finalize", ":", "-n", "1", *rank("keys"))
+    claim("also where ours has ended", done.returncode == 126, done.returncode, done.stderr)
+    program = compile_for("mpicc.mpich", folder)
+    if program:
+        done = start_both(work, "init", ":", "-n", "1", program)
+        claim("programs of two libraries are refused", done.returncode == 126 and program in done.stderr and
+              work in done.stderr and len(done.stderr.splitlines()) == 1, done.returncode, done.stderr)
+        done = start(mpiexec, "-n", "2", "sh", "-c", f"{program}; {work} init finalize")
+        claim("but one after another they are started", done.returncode == 0 and len(done.stdout.splitlines()) == 2,
+              done.returncode, done.stdout, done.stderr)
+
+
 def refuses_open_mpi(text, done):
     claim(f"Open MPI is refused with a line that names its launcher: {text}", done.returncode == 126 and not done.stdout and
           "Open MPI's mpirun" in done.stderr and len(done.stderr.splitlines()) == 1, done.returncode, done.stdout, done.stderr)
@@ -446,6 +470,7 @@ def main(mpiexec, work, folder):
     check_missed_on(mpiexec, "one host", ())
     check_bad(mpiexec)
     check_mpich(mpiexec, folder, places)
+    check_mixed(mpiexec, work, folder)
     check_open_mpi(mpiexec, folder)
 
 

@@ -89,6 +89,25 @@ static void libraries_are_known_by_name(void **state)
     assert_string_equal(library, "lib");
 }
 
+static void kin_are_known_by_name(void **state)
+{
+    static const struct {
+        const char *needed;
+        bool is;
+    } rows[] = {
+        {"libmpich.so.12", true}, {"libmpi.so.12", true},  {"libmpifort.so.12.2.1", true},
+        {"libmpi.so.40", false},  {"libmpi.so.1", false},  {"libmpi_abi.so.1", false},
+        {"libmpichx.so", false},  {"libm.so.6", false},
+    };
+    char library[64];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        compose(rows[i].needed);
+        (void)ask(sizeof(file), library, sizeof(library)); /* it is written */
+        if (foreign_kin(path, library, sizeof(library)) != rows[i].is)
+            fail_msg("%s", rows[i].needed);
+    }
+}
+
 static void damaged_files_are_none(void **state)
 {
     char library[64];
@@ -124,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(libraries_are_known_by_name),
+        cmocka_unit_test(kin_are_known_by_name),
         cmocka_unit_test(damaged_files_are_none),
     };
     return cmocka_run_group_tests(tests, prepare, clean);

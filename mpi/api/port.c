@@ -21,14 +21,23 @@
 #include "mpi/make/comm_make.h"
 #include "mpi/world.h"
 
+/* Returns MPI_SUCCESS, or MPI_ERR_INFO with a sentence in why. */
+static int check_info(MPI_Info info, char why[DYNAMIC_WHY])
+{
+    if (info == MPI_INFO_NULL || info_from(info))
+        return MPI_SUCCESS;
+    snprintf(why, DYNAMIC_WHY, "info %s is no info object, or was freed", errh_name(info).text);
+    return MPI_ERR_INFO;
+}
+
 /* What every function here needs. Returns MPI_SUCCESS or the error's code. */
 static int check(MPI_Info info, const char *function)
 {
+    char why[DYNAMIC_WHY];
     if (mpi_state != MPI_STATE_READY)
         return errh_not_ready(function);
-    if (info != MPI_INFO_NULL && !info_from(info))
-        return errh_comm(NULL, MPI_ERR_INFO, function, "info %s is no info object, or was freed",
-                         errh_name(info).text);
+    if (check_info(info, why))
+        return errh_comm(NULL, MPI_ERR_INFO, function, "%s", why);
     return MPI_SUCCESS;
 }
 
@@ -86,15 +95,6 @@ int PMPI_Close_port(const char *port_name)
 }
 
 /* ---- accept and connect ---- */
-
-/* Check the root's info. Returns MPI_SUCCESS, or MPI_ERR_INFO with a sentence in why. */
-static int check_info(MPI_Info info, char why[DYNAMIC_WHY])
-{
-    if (info == MPI_INFO_NULL || info_from(info))
-        return MPI_SUCCESS;
-    snprintf(why, DYNAMIC_WHY, "info %s is no info object, or was freed", errh_name(info).text);
-    return MPI_ERR_INFO;
-}
 
 /* The error class of a socket, or of the reason why there is none. */
 static int class_of(int fd)

@@ -113,8 +113,8 @@ def rule(medians, found, counts):
 
 def latencies(found, program, rounds):
     """8 bytes, half a ping-pong, the ranks bound to cores: the median of rounds, and the least."""
-    bound = {"mpiexec": ["-bind-to", "core"], "hydra": ["-bind-to", "core"], "mpirun": ["--bind-to", "core"]}
-    bound["srun"] = [] # whose binding is the cluster's choice: each rank binds itself
+    bound = {"mpiexec": ["-bind-to", "core"], "hydra": ["-bind-to", "core"], "mpirun": ["--bind-to", "core"],
+             "srun": []} # its binding is the cluster's choice: each rank binds itself
     itself = ["sh", "-c", 'exec taskset -c $SLURM_PROCID "$0" "$@"']
     told = {name: [] for name in bound}
     for _ in range(rounds):

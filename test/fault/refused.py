@@ -6,8 +6,8 @@
 
 A seccomp filter over mpiexec and its ranks refuses one call, or a group of them, by one errno. Then these jobs run:
 messages and collectives, on one host and on two pretended ones; ranks that are bound to cores; a long stdin through a
-rank to stdout; an abort; mpiexec is killed; and, where accept4() is refused, asked for a report. None may hang, lose bytes, or leave a process. A job that fails says why on stderr, in
-sentences. short: one errno a call.
+rank to stdout; an abort; mpiexec is killed; and, where accept4() is refused, asked for a report. None may hang, lose
+bytes, or leave a process. A job that fails says why on stderr, in sentences. short: one errno a call.
 """
 import concurrent.futures
 import os
@@ -86,13 +86,18 @@ def verdict(status, out, err, right_status, is_right):
     return f"refused: {err.decode(errors='replace').strip()[:160]}" if explained(err, status) else f"status {status} without a sentence: {err[:200]!r}"
 
 
+def judge(job, right_status, is_right, data=None):
+    """What is wrong with a job that runs to its end by itself, as verdict() says it."""
+    told = verdict(*job.end(data), right_status, is_right)
+    return "left" if job.left() else told
+
+
 def messages(deny, rules, mpiexec, work, *options):
     """Messages and collectives of four ranks."""
     job = Job(deny, rules, [mpiexec, *options, "-n", "4", work, "init", "hello", "ring", "barrier=3", "allreduce=3",
                             "message=65536", "message=1048576", "colls", "finalize"], stdin=subprocess.DEVNULL)
-    told = verdict(*job.end(), 0, lambda out: sorted(out.split(b"\n")) ==
-                   sorted([b"rank %d of 4" % i for i in range(4)] + [b""]))
-    return "left" if job.left() else told
+    return judge(job, 0, lambda out: sorted(out.split(b"\n")) ==
+                 sorted([b"rank %d of 4" % i for i in range(4)] + [b""]))
 
 
 def hosts(deny, rules, mpiexec, work):
@@ -104,20 +109,17 @@ def bound(deny, rules, mpiexec, work):
     """mpiexec and the ranks ask for the hardware."""
     job = Job(deny, rules, [mpiexec, "--bind-to", "core", "--oversubscribe", "-n", "2", work, "init", "barrier=3",
                             "finalize"], stdin=subprocess.DEVNULL)
-    told = verdict(*job.end(), 0, lambda out: not out)
-    return "left" if job.left() else told
+    return judge(job, 0, lambda out: not out)
 
 
 def streams(deny, rules, mpiexec, _):
     job = Job(deny, rules, [mpiexec, "-n", "2", "cat"], stdin=subprocess.PIPE)
-    told = verdict(*job.end(STDIN), 0, lambda out: out == STDIN)
-    return "left" if job.left() else told
+    return judge(job, 0, lambda out: out == STDIN, STDIN)
 
 
 def abort(deny, rules, mpiexec, work):
     job = Job(deny, rules, [mpiexec, "-n", "3", work, "init", "abort=9", "sleep=30000"], stdin=subprocess.DEVNULL)
-    told = verdict(*job.end(), 9, lambda out: True)
-    return "left" if job.left() else told
+    return judge(job, 9, lambda out: True)
 
 
 def killed(deny, rules, mpiexec, work):

@@ -371,7 +371,7 @@ static int greet_server(struct pmix *p)
 
 /* ---- the manager's end ---- */
 
-/* The library's thread calls it. Nobody else would end this process, which may wait for others or compute. */
+/* The library's thread calls it. Without it this process would wait, or compute, for ever. */
 static void on_loss(size_t handler, int status)
 {
     os_fail(0, "the process manager that started this program (PMIx) has ended, and so does this process");

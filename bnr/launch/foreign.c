@@ -170,7 +170,8 @@ static FILE *open_of(int pid, const char *what)
 }
 
 /* Whether a variable, NAME=VALUE, is not as mpiexec sets it for a rank of this job: then another launcher has started the
- * process. The loader, too, only lists the libraries of a program that ldd starts. What mpiexec itself has says nothing. */
+ * process. The loader, too, only lists the libraries of a program that ldd starts. A variable that mpiexec itself has says
+ * nothing. */
 static bool is_of_another(const char *variable, const char *job)
 {
     static const char *const signs[] = {"PMIX_RANK", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid",

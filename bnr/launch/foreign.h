@@ -3,8 +3,9 @@
 /*
  * The libraries that a program's file names: of another MPI, and our own. MPICH and its kin speak PMI-1, which
  * mpiexec serves (bnr/wide/pmi_port.h). Each process of a program of Open MPI would find nobody to tell it of the
- * others, and go on as rank 0 of 1: so mpiexec does not start several of them, and ends the job where a script has. A program of ours that was linked before the installed tree
- * was moved does not find its library: so mpiexec tells the loader its folder.
+ * others, and go on as rank 0 of 1: so mpiexec does not start several of them, and ends the job in which a script has
+ * started some. A program of ours that was linked before the installed tree was moved does not find its library: so
+ * mpiexec tells the loader its folder.
  */
 #ifndef BNR_FOREIGN_H
 #define BNR_FOREIGN_H
@@ -19,7 +20,7 @@ bool foreign_library(const char *path, char *library, size_t size);
 /* The same of a library of MPICH and its kin, which speaks PMI-1. */
 bool foreign_kin(const char *path, char *library, size_t size);
 
-/* A process that has mapped one without. */
+/* A process that has mapped a library which does not speak it. */
 struct foreign_process {
     int pid;
     char name[32], library[64]; /* its program and the library, each cut */

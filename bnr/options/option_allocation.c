@@ -115,8 +115,8 @@ static int refuse_hosts(struct reader *r, const char *variable, int rc)
                          : rc;
 }
 
-/* What tells the slots of the hosts. Within a step SLURM_TASKS_PER_NODE is the step's, whose hosts may be fewer; then, and
- * without it, each host has a slot for each processor. */
+/* The slots of the hosts. Within a step SLURM_TASKS_PER_NODE is the step's, which may have fewer hosts; then, and without
+ * it, each host has a slot for each processor. */
 static const char *slurm_slots(void)
 {
     const char *tasks = getenv("SLURM_TASKS_PER_NODE"), *step = getenv("SLURM_STEP_TASKS_PER_NODE");

@@ -106,7 +106,7 @@ static int take_name(const struct plan_app *app, char **to, char **here)
     return *to ? 0 : 1;
 }
 
-/* Whether the libraries of these files, some of which are not known, are fit for one job. */
+/* Check that the libraries of these files (NULL: not known) fit into one job. Returns 0 or an exit code. */
 static int check_libraries(const struct options *o, char *const *files)
 {
     struct library_use use = {NULL, NULL};
